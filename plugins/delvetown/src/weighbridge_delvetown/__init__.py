@@ -1,0 +1,1 @@
+"""Gangs of Delvetown, a rule set for Weighbridge."""

@@ -1,0 +1,1 @@
+"""The services of a Weighbridge node and the weighbridge command."""

@@ -1,0 +1,1 @@
+"""The kernel of Weighbridge: one log, one transcript, for everyone."""
