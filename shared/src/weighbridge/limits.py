@@ -17,3 +17,32 @@ MIN_INTEGER: Final = -(2**64)
 
 MAX_INTEGER: Final = 2**64 - 1
 """The highest integer of DAG-CBOR: major type 0 with a 64-bit argument."""
+
+# --- Identity ----------------------------------------------------------------------------------------------
+
+MAX_ENVELOPE: Final = MAX_RECORD + 16_384
+"""An envelope's DAG-CBOR: its record, and room for the longest game, collection and record key."""
+
+MAX_KEY_NAME: Final = 4_096
+"""The name of a note's key, in UTF-8."""
+
+MAX_NOTE_TEXT: Final = 16_384
+"""The text of a signed note: a checkpoint of the longest origin takes less."""
+
+MAX_NOTE: Final = 131_072
+"""A signed note with its signatures."""
+
+MAX_NOTE_SIGNATURES: Final = 256
+"""The signature lines of a note (C2SP asks for 16 at least)."""
+
+MAX_POLICY_MEMBERS: Final = 64
+"""The DIDs of a policy, those of its groups included; also the logs and the witnesses of a policy text (C2SP: 32)."""
+
+MAX_POLICY_GROUPS: Final = 64
+"""The groups of a policy, the outermost included (C2SP: 32)."""
+
+MAX_POLICY_DEPTH: Final = 8
+"""How deep the groups of a policy nest: 1 is a policy without groups in it."""
+
+MAX_POLICY_TEXT: Final = 524_288
+"""A C2SP policy file."""
