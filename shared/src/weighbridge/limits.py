@@ -46,3 +46,22 @@ MAX_POLICY_DEPTH: Final = 8
 
 MAX_POLICY_TEXT: Final = 524_288
 """A C2SP policy file."""
+
+# --- Logs --------------------------------------------------------------------------------------------------
+
+MAX_ENTRY: Final = 65_535
+"""A log entry's DAG-CBOR: what a C2SP tlog-tiles entry bundle can hold of one."""
+
+MAX_ORIGIN: Final = 8_192
+"""The origin line of a checkpoint."""
+
+# --- Trees -------------------------------------------------------------------------------------------------
+
+MAX_TREE_KEY: Final = 1_024
+"""A key of a Merkle Search Tree, as in AT Protocol."""
+
+MAX_TREE_NODE: Final = 2_000_000
+"""The block of one tree node that is read from others: AT Protocol's limit of a block."""
+
+MAX_OPERATOR_NAME: Final = 128
+"""An operator's name for people, in characters."""
