@@ -1,12 +1,12 @@
 """Dice that nobody can choose: from one beacon's randomness to faces, orders and picks.
 
-A record rolls on a beacon round that was fixed before it existed (`round_after`). Each purpose of each record has a
-stream of its own: block c is
+A record rolls on a beacon round that was fixed before it existed (`round_after`). Each purpose of each record
+has a stream of its own: block c is
 
     SHA-256(DAG-CBOR(["weighbridge/dice/v1", randomness, game, record uri, record CID, purpose, c]))
 
-for c = 0, 1, ..., read on end. A die of n sides takes the fewest bytes w with 256^w >= n as one big-endian number v,
-skips v >= n * floor(256^w / n), and shows 1 + v mod n: no face is likelier than another.
+for c = 0, 1, ..., read on end. A die of n sides takes the fewest bytes w with 256^w >= n as one big-endian
+number v, skips v >= n * floor(256^w / n), and shows 1 + v mod n: no face is likelier than another.
 """
 
 from __future__ import annotations
@@ -15,7 +15,17 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from weighbridge.chain import MAX_ROUND, QUICKNET, SCHEME, Chain, round_after, round_at, round_time
+from weighbridge.chain import (
+    MAX_ROUND,
+    QUICKNET,
+    SCHEME,
+    BeaconRule,
+    Chain,
+    chain_of,
+    round_after,
+    round_at,
+    round_time,
+)
 from weighbridge.cid import Cid
 from weighbridge.codec import encode
 from weighbridge.contract import Opened
@@ -27,11 +37,13 @@ __all__ = [
     "QUICKNET",
     "SCHEME",
     "BadDice",
+    "BeaconRule",
     "Chain",
     "DiceRanOut",
     "Given",
     "GivenOutOfRange",
     "Stream",
+    "chain_of",
     "round_after",
     "round_at",
     "round_time",
@@ -46,7 +58,7 @@ T = TypeVar("T")
 
 
 class BadDice(Refused):
-    """Dice were asked for that there are not: sides out of 2 to 2^63 - 1, nothing to pick from, a negative weight."""
+    """Dice that there are not: sides out of 2 to 2^63 - 1, nothing to pick from, a negative weight."""
 
     code = "bad-dice"
 
@@ -77,14 +89,14 @@ class _Draws:
         return [self.die(sides) for _ in range(n)]
 
     def named(self, names: Iterable[str], sides: int) -> dict[str, int]:
-        """Return a face for each name, drawn in ascending order of the names (by code points). No name comes twice."""
+        """Return a face for each name, drawn in ascending order of the names. No name comes twice."""
         ordered = sorted(names)
         if len(set(ordered)) != len(ordered):
             raise BadDice("two dice of one roll bear the same name; name each die once")
         return {name: self.die(sides) for name in ordered}
 
     def shuffle(self, items: Sequence[T]) -> list[T]:
-        """Return the items in a drawn order: for i from n - 1 down to 1, items i and die(i + 1) - 1 change places."""
+        """Return the items in a new order: for i = n - 1 down to 1, items i and die(i + 1) - 1 swap."""
         order = list(items)
         for i in range(len(order) - 1, 0, -1):
             j = self.die(i + 1) - 1
@@ -98,9 +110,10 @@ class _Draws:
         return items[self._below(len(items))]
 
     def weighted(self, items: Sequence[tuple[T, int]]) -> T:
-        """Return the item in whose band die(sum of weights) - 1 falls; the bands [from, to) lie in the order given.
+        """Return the item in whose band die(sum of weights) - 1 falls.
 
-        A weight of 0 is an empty band. With a sum of 1 nothing is drawn.
+        The bands [from, to) lie in the order given; a weight of 0 is an empty band. With a sum of 1 nothing
+        is drawn.
         """
         total = _total(items)
         left = self._below(total)
@@ -155,7 +168,7 @@ class Stream(_Draws):
 
 
 class Given(_Draws):
-    """Dice whose faces are given, in the order they are asked for: for scenarios. What is left over is not asked for."""
+    """Dice whose faces are given, in the order they are asked for, for scenarios. Some may be left over."""
 
     def __init__(self, values: Sequence[int]) -> None:
         self._values = list(values)
@@ -174,10 +187,11 @@ class Given(_Draws):
 
 
 def sealed_randomness(randomness: bytes, opened: Opened) -> bytes:
-    """Return the randomness of a secret roll: SHA-256 of DAG-CBOR ["weighbridge/dice-sealed/v1", randomness, salt, value].
+    """Return the randomness of a secret roll, drawn from the beacon (32 bytes) together with an opened seal.
 
-    Nobody chooses it: the seal was made before the beacon existed. Nobody else can compute it before the seal is
-    opened, and then everyone can.
+    It is SHA-256 of DAG-CBOR ["weighbridge/dice-sealed/v1", randomness, salt, value]. Nobody chooses it: the
+    seal was made before the beacon existed. Nobody else can compute it before the seal is opened, and then
+    everyone can.
     """
     return hashlib.sha256(encode([SEALED_DOMAIN, randomness, opened.salt, opened.value])).digest()
 
