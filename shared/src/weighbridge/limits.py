@@ -65,3 +65,11 @@ MAX_TREE_NODE: Final = 2_000_000
 
 MAX_OPERATOR_NAME: Final = 128
 """An operator's name for people, in characters."""
+
+# --- The table ---------------------------------------------------------------------------------------------
+
+MAX_CELL: Final = 262_144
+"""A cell's DAG-CBOR."""
+
+MAX_KEY: Final = 900
+"""A cell's key, in ASCII characters: with the kernel's prefixes it stays within MAX_TREE_KEY."""

@@ -1,0 +1,28 @@
+"""The fold: entries in, table and transcript out."""
+
+from weighbridge.fold.engine import Fold, Resolve, Snapshot, SnapshotTooYoung, Step
+from weighbridge.fold.eras import FOLD_VERSION, encode_delta, origin_of
+from weighbridge.fold.history import MemoryHistory
+from weighbridge.fold.records import CODES
+from weighbridge.fold.roots import Root, read_root
+from weighbridge.fold.table import Cells, TableView
+from weighbridge.fold.world import Alert, History
+
+__all__ = [
+    "CODES",
+    "FOLD_VERSION",
+    "Alert",
+    "Cells",
+    "Fold",
+    "History",
+    "MemoryHistory",
+    "Resolve",
+    "Root",
+    "Snapshot",
+    "SnapshotTooYoung",
+    "Step",
+    "TableView",
+    "encode_delta",
+    "origin_of",
+    "read_root",
+]

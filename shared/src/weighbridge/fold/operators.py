@@ -1,0 +1,81 @@
+"""Operators and their receipts, as a fold reads them out of the log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from weighbridge.errors import Refused
+from weighbridge.fold.world import World
+from weighbridge.identity import OperatorRecord, check_operator, cosigners
+from weighbridge.log.checkpoint import Checkpoint
+from weighbridge.log.entries import Listed
+
+
+class Receipt(msgspec.Struct, frozen=True):
+    """A receipt that verified: this operator held the first `size` entries at `time` (seconds)."""
+
+    operator: str
+    size: int
+    time: int
+
+
+def listing_origin(game: str) -> str:
+    """Return the origin of a game's listing log."""
+    return f"{game}/log"
+
+
+def read_operator(world: World, listed: Listed) -> None:
+    """Keep an operator's keys: of each author, the latest well-formed record of its own."""
+    author, uri = listed.entry.author or "", listed.entry.uri or ""
+    value = world.value_of(listed)
+    record, problems = check_operator(author, value)
+    if record is None or record.game != world.game:
+        says = "; ".join(f"{p.path}: {p.says}" for p in problems) or "$.game: another game"
+        world.report("bad-operator", uri, f"This operator record counts for nothing: {says}.")
+        return
+    world.cells.set(f"_/operator/{author}", value)
+
+
+def operator_of(world: World, did: str) -> OperatorRecord | None:
+    """Return an operator's keys, if its record is in the log."""
+    value: Any = world.cells.value(f"_/operator/{did}")
+    return None if value is None else check_operator(did, value)[0]
+
+
+def read_receipt(world: World, listed: Listed, note: str) -> Receipt | None:
+    """Verify a receipt against the operator's key and the log itself; None, with a report, if it is none."""
+    author, uri = listed.entry.author or "", listed.entry.uri or ""
+    held = world.root_at(world.seq)
+    named = held[0].policy.members() if held is not None and held[0].policy is not None else ()
+    operator = operator_of(world, author)
+    if author not in named or operator is None:
+        world.report(
+            "bad-receipt",
+            uri,
+            "This receipt is not by an operator that the root names and whose keys are listed.",
+        )
+        return None
+    try:
+        receipt = _verify(world, operator, note)
+    except Refused as refusal:
+        world.report("bad-receipt", uri, f"This receipt does not verify ({refusal.code}).")
+        return None
+    if receipt is None:
+        world.report("bad-receipt", uri, "This receipt is of another log than this one.")
+        return None
+    world.cells.set(f"_/receipt/{author}", {"size": receipt.size, "time": receipt.time})
+    return receipt
+
+
+def _verify(world: World, operator: OperatorRecord, note: str) -> Receipt | None:
+    # Decided from the note's own text: its checkpoint must be one of this very log, at a size already listed.
+    times = cosigners(note.encode(), {operator.did: operator.cosigner})
+    text = note.split("\n\n", 1)[0] + "\n"
+    checkpoint = Checkpoint.parse(text, listing_origin(world.game))
+    if operator.did not in times or not 0 < checkpoint.size <= world.seq:
+        return None
+    if world.history.root(checkpoint.size) != checkpoint.root:
+        return None
+    return Receipt(operator.did, checkpoint.size, times[operator.did])

@@ -1,0 +1,173 @@
+"""The kernel's own records in a game's log, what it keeps of them, and how cells name records."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Literal
+
+import msgspec
+
+from weighbridge.cid import Cid
+from weighbridge.fold.breach import RuleBreach
+
+OPERATOR = "network.weighbridge.operator"
+RECEIPT = "network.weighbridge.receipt"
+BEACON = "network.weighbridge.beacon"
+TRACE = "network.weighbridge.trace"
+SCENARIO = "network.weighbridge.scenario"
+KERNEL_COLLECTIONS = (OPERATOR, RECEIPT, BEACON, TRACE, SCENARIO)
+
+DAY = 86_400_000_000
+"""A game day in microseconds."""
+
+CODES = (
+    "rule-fault", "bad-root", "bad-shape", "unknown-field", "unknown-type", "edited", "deleted", "struck", "too-late",
+    "untimely", "lister-timed", "bad-beacon", "bad-receipt", "bad-operator", "bad-trace-report", "not-witness",
+    "second-seal", "copied-seal", "bad-opening", "opened-twice", "too-early", "opened-late", "short-salt", "not-opened",
+)  # fmt: skip
+"""The report codes of the kernel."""
+
+
+class KernelRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A record of the kernel's; fields it does not know are kept in the record and ignored here."""
+
+    game: str
+
+
+class BeaconRecord(KernelRecord, frozen=True):
+    """A beacon: its round and signature (48 bytes), and the chain's hash where it is not quicknet's."""
+
+    round: int
+    signature: bytes
+    chain: str | None = None
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """What a trace report is about: the record and its version."""
+
+    uri: str
+    cid: str
+
+
+class TraceRecord(KernelRecord, frozen=True):
+    """A witness's report: its word on a record's trace, and the date it found (µs)."""
+
+    subject: Subject
+    verdict: Literal["ok", "unresolved", "unavailable"]
+    dated: int | None = None
+
+
+class ReceiptRecord(KernelRecord, frozen=True):
+    """An operator's cosigned listing checkpoint, as one signed note."""
+
+    checkpoint: str
+
+
+class ScenarioRecord(KernelRecord, frozen=True):
+    """Evidence that a scenario states outright. A fold that is not a scenario's refuses it."""
+
+    kind: Literal["trace", "dice", "beacon", "receipt"]
+    subject: str
+    verdict: Literal["ok", "unresolved", "unsettled"] | None = None
+    dated: int | None = None
+    values: list[int] | None = None
+    round: int | None = None
+    signature: bytes | None = None
+    operators: list[str] | None = None
+    at: int | None = None
+    timely: bool = False
+
+
+class Word(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One witness's word on a trace."""
+
+    verdict: str
+    dated: int | None = None
+
+
+class Pending(msgspec.Struct, omit_defaults=True):
+    """A docket that awaits evidence, as its cell `_/pending/<collection>/<did>:<rkey>` holds it.
+
+    `seq`: its listing. `dice`, `trace`, `after`: what it awaits. `round` is the round it rolls on, once known,
+    `since` the entry that fixed it, which a timely receipt holds. `beacon` is the round's randomness (32
+    bytes), `values` what a scenario states instead. `early` are the operators whose receipts were early enough.
+    """
+
+    seq: int
+    day: int
+    uri: str
+    dice: tuple[str, ...] = ()
+    trace: bool = False
+    after: Literal["listing", "trace"] = "listing"
+    words: dict[str, Word] = {}
+    verdict: str | None = None
+    dated: int | None = None
+    round: int | None = None
+    since: int | None = None
+    round_day: int | None = None
+    beacon: bytes | None = None
+    values: list[int] | None = None
+    early: list[str] = []
+    roll: Literal["timely", "untimely", "lister-timed"] | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether all evidence is in the log."""
+        traced = not self.trace or self.verdict is not None
+        has_dice = self.beacon is not None or self.values is not None
+        rolled = not self.dice or self.roll == "untimely" or (self.roll is not None and has_dice)
+        return traced and rolled
+
+
+class Mark(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What has been marked on a record after its listing, as its cell `_/mark/…` holds it.
+
+    `void`: the ruling that struck it, or the record that replaced it. `struck`: whether it was struck.
+    `reports`: what stood on it then. `upheld`: whether the fold upholds it. `late`: a ruling that came too late.
+    """
+
+    void: str | None = None
+    struck: bool = False
+    reports: dict[str, str] = {}
+    upheld: bool = False
+    late: bool = False
+
+
+class Standing(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The ruling that stands on a subject and part, as its cell `_/ruling/…` holds it."""
+
+    by: str
+    effect: Literal["void", "release", "answer"]
+    seq: int
+
+
+class Seal(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A commitment, as its cell `_/seal/…` holds it, and what it was opened to."""
+
+    author: str
+    slot: tuple[str, ...]
+    hash: str
+    opens_from: int | None = None
+    opens_until: int | None = None
+    opened: bool = False
+    salt: bytes | None = None
+    value: Any = None
+
+
+@lru_cache(maxsize=65_536)
+def place_of(uri: str) -> str:
+    """Return the `<collection>/<did>:<rkey>` by which a record's kernel cells are named."""
+    parts = uri.split("/")
+    if len(parts) != 5 or parts[0] != "at:" or parts[1] or not uri.isascii():
+        raise RuleBreach(f"no record's at-uri: {uri[:200]!a}")
+    return f"{parts[3]}/{parts[2]}:{parts[4]}"
+
+
+def collection_of(uri: str) -> str:
+    """Return the collection (NSID) of a record's at-uri."""
+    return uri.split("/")[3]
+
+
+def text_of(cid: Cid) -> str:
+    """Return a CID as text."""
+    return str(cid)

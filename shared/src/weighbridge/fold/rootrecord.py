@@ -1,0 +1,98 @@
+"""The root record in the log: which version holds, from which entry on, and what makes one `bad-root`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weighbridge.contract import Problem
+from weighbridge.fold.context import attached_record
+from weighbridge.fold.judging import apply_docket, judge_docket
+from weighbridge.fold.roots import Root, read_root
+from weighbridge.fold.world import ROOT_KEY, RootCell, World
+from weighbridge.log.entries import Listed
+
+
+def list_root(world: World, listed: Listed) -> None:
+    """Fold a version of the root. A well-formed one comes into force; a malformed one leaves the last in force."""
+    uri = listed.entry.uri or ""
+    if uri != world.game:
+        world.report("bad-root", uri, "This game's root is another record; this one opens nothing.")
+        return
+    if listed.record is None:
+        world.report("deleted", uri, "The root was deleted; its last well-formed version still holds.")
+        return
+    cell = world.root_cell()
+    if cell.versions and world.history.listed(cell.versions[-1][1]).entry.record == listed.entry.record:
+        return
+    value = world.value_of(listed)
+    root, problems = _read(world, value)
+    if root is None or problems:
+        says = "; ".join(f"{p.path}: {p.says}" for p in problems)
+        world.report("bad-root", uri, f"This version of the root opens nothing: {says}.")
+        return
+    world.withdraw("bad-root", uri)
+    held = world.root_at(world.seq)
+    if held is not None and held[0].policy is not None and root.authority() != held[0].authority():
+        # GM, lister and operators change only once the quorum in force has cosigned a checkpoint that holds it.
+        world.cells.set(ROOT_KEY, RootCell(cell.versions, world.seq))
+        return
+    _enforce(world, listed)
+
+
+def _read(world: World, value: Any) -> tuple[Root | None, list[Problem]]:
+    if not isinstance(value, dict):
+        return None, [Problem("$", "a root is a map")]
+    root, problems = read_root(value, world.first_root())
+    none: tuple[Any, tuple[Problem, ...]] = (None, (Problem("$", "the rule set fails on it"),))
+    _, more = world.guard("rules", world.game, lambda: world.ruleset.rules(value), none)
+    problems = [*problems, *more]
+    shape = world.guard("shape", world.game, lambda: world.ruleset.shape(world.ruleset.root, value), None)
+    if shape is not None:
+        known = {p.path for p in problems}
+        problems += [p for p in shape.problems if p.path not in known]
+        if shape.unknown and not problems:
+            says = ", ".join(shape.unknown)
+            world.report("unknown-field", world.game, f"Nobody knows these fields of the root: {says}.")
+    for settings in root.fold.attached if root is not None else ():
+        problems += _attach(world, settings)
+    return root, problems
+
+
+def _attach(world: World, settings: dict[str, Any]) -> list[Problem]:
+    attachment = world.attachments.get(settings["name"])
+    if attachment is None:
+        return [Problem("$.fold.with", f"no attachment named {settings['name']} is loaded here")]
+    record = attached_record(world, settings)
+    if "cards" in settings and record is None:
+        return [Problem("$.fold.with.cards", "no record with this CID is in the log")]
+    vocabulary = world.ruleset.vocabulary()
+    found: tuple[Problem, ...] = world.guard(
+        "attach",
+        world.game,
+        lambda: attachment.attach(settings, vocabulary, record),
+        (Problem("$.fold.with", "it fails"),),
+    )
+    return list(found)
+
+
+def _enforce(world: World, listed: Listed) -> None:
+    cell = world.root_cell()
+    world.cells.set(ROOT_KEY, RootCell((*cell.versions, (world.seq, listed.entry.seq)), None))
+    docket = world.docket(listed, rules_at=world.seq)
+    if judge_docket(world, docket) is not None:
+        apply_docket(world, docket, None)
+
+
+def settle_waiting(world: World) -> None:
+    """Bring a waiting root into force, once receipts of the quorum in force hold the entry that listed it."""
+    cell = world.root_cell()
+    held = world.root_at(world.seq)
+    if cell.waiting is None or held is None or held[0].policy is None:
+        return
+    sizes = {
+        key.removeprefix("_/receipt/"): world.cells.value(key)["size"]
+        for key in world.cells.keys("_/receipt/")
+    }
+    holders = frozenset(did for did, size in sizes.items() if size > cell.waiting)
+    if held[0].policy.reached(holders):
+        _enforce(world, world.history.listed(cell.waiting))

@@ -1,0 +1,167 @@
+"""Rulings: what stands, what it voids or releases, and the stakes kept before the past changes.
+
+Whether a ruling stands depends on root, signer and subject alone, never on a cell of the rule set's. What is
+decided here is kept in the overlay (`_/mark/`, `_/ruling/`, `_/stake/`), which outlives the rewind it causes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weighbridge.codec import cid_of
+from weighbridge.contract import Docket, Ruling, Shape
+from weighbridge.dice import round_after, round_time
+from weighbridge.fold.breach import RuleBreach
+from weighbridge.fold.judging import may_roll
+from weighbridge.fold.records import Mark, Standing, place_of
+from weighbridge.fold.world import World
+from weighbridge.log.entries import Listed
+
+STAKES = "_/stake/-"
+"""The cell that says that there are stakes at all."""
+
+
+def take(world: World, listed: Listed, era_start: int) -> int | None:
+    """Mark what a ruling voids, releases or replaces; return the entry from which the past is to be folded anew."""
+    docket = _signed_by_gm(world, listed)
+    ruling = _ruling(world, docket) if docket is not None else None
+    if docket is None or ruling is None:
+        return None
+    subject = _subject(world, ruling, docket)
+    if subject is None:
+        return None
+    key = _key(subject, ruling)
+    prior = world.cells.read(key, Standing)
+    back = world.guard("voidable", docket.uri, lambda: world.ruleset.voidable(subject), "forward") == "back"
+    voids = ruling.effect == "void" and back
+    mark = world.mark_of(subject.uri)
+    releases = not voids and prior is not None and mark is not None and mark.struck
+    affected = [subject.seq] * (voids or releases) + ([prior.seq] if prior is not None else [])
+    if not affected:
+        world.cells.set(key, Standing(docket.uri, ruling.effect, docket.seq))
+        return None
+    if _too_late(world, docket, affected, era_start):
+        set_mark(world, docket.uri, late=True)
+        return None
+    if prior is not None:
+        set_mark(world, prior.by, void=docket.uri)
+    if voids:
+        _strike(world, subject, docket)
+    elif releases:
+        set_mark(world, subject.uri, void=None, struck=False, reports={})
+    world.cells.set(key, Standing(docket.uri, ruling.effect, docket.seq))
+    return min(affected)
+
+
+def _signed_by_gm(world: World, listed: Listed) -> Docket | None:
+    entry = listed.entry
+    uri = entry.uri or ""
+    if listed.record is None or uri.split("/")[3] not in world.ruleset.collections or uri == world.game:
+        return None
+    held = world.root_at(entry.seq)
+    if held is None or held[0].gm != entry.author or world.history.first(uri) != entry.seq:
+        return None
+    return world.docket(listed)
+
+
+def _ruling(world: World, docket: Docket) -> Ruling | None:
+    shape = world.guard(
+        "shape", docket.uri, lambda: world.ruleset.shape(docket.collection, docket.value), None
+    )
+    if not isinstance(shape, Shape) or shape.problems:
+        return None
+    return world.guard("ruling", docket.uri, lambda: world.ruleset.ruling(docket, docket.rules), None)
+
+
+def _subject(world: World, ruling: Ruling, docket: Docket) -> Docket | None:
+    try:
+        place_of(ruling.subject)
+    except RuleBreach:
+        return None
+    if ruling.subject == world.game:
+        return None
+    subject = world.first_docket(ruling.subject, docket.seq)
+    return subject if subject is not None and subject.collection in world.ruleset.collections else None
+
+
+def _key(subject: Docket, ruling: Ruling) -> str:
+    part = f"/{cid_of(ruling.part)}" if ruling.part else ""
+    return f"_/ruling/{place_of(subject.uri)}{part}"
+
+
+def _too_late(world: World, docket: Docket, affected: list[int], era_start: int) -> bool:
+    held = world.root_at(docket.seq)
+    if held is None:
+        return True
+    first = min(affected)
+    day = world.history.listed(first).entry.at // 86_400_000_000
+    return first < era_start or docket.day > day + held[0].void_days
+
+
+def _strike(world: World, subject: Docket, ruling: Docket) -> None:
+    mark = world.mark_of(subject.uri)
+    if mark is not None and mark.struck:
+        set_mark(world, subject.uri, void=ruling.uri)
+        return
+    standing = world.cells.value(f"_/report/{place_of(subject.uri)}", {})
+    set_mark(world, subject.uri, void=ruling.uri, struck=True, reports=standing)
+
+
+def set_mark(world: World, uri: str, **changes: object) -> None:
+    """Change what is marked on a record; a mark that says nothing is no cell."""
+    key = f"_/mark/{place_of(uri)}"
+    old = world.cells.read(key, Mark) or Mark()
+    fields = {name: getattr(old, name) for name in Mark.__struct_fields__}
+    new = Mark(**{**fields, **changes})  # type: ignore[arg-type]
+    if new == Mark():
+        world.cells.drop(key)
+    else:
+        world.cells.set(key, new)
+
+
+def mark_wanted(world: World, wanted: Mapping[str, Mark]) -> int | None:
+    """Mark what the entry just folded upheld or replaced; return the earliest entry that changes, if any does."""
+    changed: list[int] = []
+    for uri in sorted(wanted):
+        old, want = world.mark_of(uri) or Mark(), wanted[uri]
+        seq = world.history.first(uri)
+        if seq is None or seq >= world.seq or (want.upheld and old.upheld) or (want.void and old.void):
+            continue
+        set_mark(world, uri, upheld=old.upheld or want.upheld, void=old.void or want.void)
+        changed.append(seq)
+    return min(changed) if changed else None
+
+
+def keep_stakes(world: World, start: int, end: int) -> None:
+    """Keep what each record of entries [start, end) that rolls on a public round stands to draw, once and for all."""
+    for seq in range(start, end):
+        listed = world.history.listed(seq)
+        entry = listed.entry
+        uri = entry.uri
+        if uri is None or listed.record is None or uri.split("/")[3] not in world.ruleset.collections:
+            continue
+        key = f"_/stake/{place_of(uri)}"
+        if uri == world.game or key in world.cells or world.history.first(uri) != seq or world.is_void(uri):
+            continue
+        docket = world.docket(listed)
+        if not _is_public(world, docket):
+            continue
+        stake = world.guard("stake", uri, lambda d=docket: world.ruleset.stake(world.table, d), None)  # type: ignore[misc]
+        if stake is not None:
+            world.cells.set(key, stake)
+            world.cells.set(STAKES, True)
+
+
+def _is_public(world: World, docket: Docket) -> bool:
+    held = world.root_at(docket.seq)
+    needs = may_roll(world, docket)
+    if held is None or not needs.dice:
+        return False
+    if needs.after == "trace":
+        pending = world.pendings.get(place_of(docket.uri))
+        round = (
+            pending.round if pending is not None else round_after(held[0].chain, docket.at, held[0].margin)
+        )
+    else:
+        round = round_after(held[0].chain, docket.at, held[0].margin)
+    return round is not None and round_time(held[0].chain, round) * 1_000_000 <= world.at

@@ -1,0 +1,255 @@
+"""What every part of the fold works on: the cells, the log, the rules in force, and dockets made of them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+
+from weighbridge.cid import Cid
+from weighbridge.codec import decode
+from weighbridge.contract import Attachment, Docket, RuleSet
+from weighbridge.errors import Refused
+from weighbridge.fold.breach import FoldStopped, RuleBreach
+from weighbridge.fold.records import DAY, Mark, Pending, collection_of, place_of
+from weighbridge.fold.roots import Root, read_root
+from weighbridge.fold.table import Cells, TableView
+from weighbridge.log.entries import Listed
+
+T = TypeVar("T")
+
+
+class History(Protocol):
+    """A game's listing log, as far as a fold looks back into it."""
+
+    def listed(self, seq: int) -> Listed:
+        """Return the entry at `seq` with its record's bytes."""
+        ...
+
+    def first(self, uri: str) -> int | None:
+        """Return the sequence at which a record was first listed, or None."""
+        ...
+
+    def root(self, size: int) -> bytes:
+        """Return the RFC 6962 root (32 bytes) of the first `size` entries."""
+        ...
+
+
+class Alert(msgspec.Struct, frozen=True):
+    """What operators are told when a rule set fails: it is not part of any outcome."""
+
+    seq: int
+    hook: str
+    about: str
+    error: str
+
+
+class RootCell(msgspec.Struct, frozen=True):
+    """The cell `_/root/-`: which versions of the root held from which entry on, and one that waits for its quorum.
+
+    `versions`: [entry from which it holds, entry that listed it], in order.
+    """
+
+    versions: tuple[tuple[int, int], ...] = ()
+    waiting: int | None = None
+
+
+ROOT_KEY = "_/root/-"
+DAY_KEY = "_/day/-"
+
+
+class World:
+    """The state of one fold: everything in `cells`, and what is derived from them and the log."""
+
+    def __init__(
+        self,
+        game: str,
+        ruleset: RuleSet,
+        history: History,
+        attachments: Mapping[str, Attachment],
+        *,
+        scenario: bool,
+    ) -> None:
+        self.game = game
+        self.ruleset = ruleset
+        self.history = history
+        self.attachments = attachments
+        self.scenario = scenario
+        self.cells = Cells()
+        self.table = TableView(self.cells)
+        self.seq = 0
+        self.at = 0
+        self.live = True
+        self.alerts: list[Alert] = []
+        self.wanted: dict[str, Mark] = {}
+        self._pendings: dict[str, Pending] | None = {}
+        self._roots: dict[int, tuple[Root, Any]] = {}
+        self._root_cell: tuple[bytes | None, RootCell] = (None, RootCell())
+
+    # --- rules in force ------------------------------------------------------------------------------------
+
+    def root_cell(self) -> RootCell:
+        """Return which versions of the root hold."""
+        raw = self.cells.raw(ROOT_KEY)
+        if raw != self._root_cell[0]:
+            self._root_cell = (raw, self.cells.read(ROOT_KEY, RootCell) or RootCell())
+        return self._root_cell[1]
+
+    def root_at(self, seq: int) -> tuple[Root, Any] | None:
+        """Return the root and the rule set's rules in force for what is listed at `seq`, or None."""
+        versions = self.root_cell().versions
+        place = bisect_right(versions, (seq, seq)) - 1
+        return None if place < 0 else self._load_root(versions[place][1])
+
+    def first_root(self) -> Root | None:
+        """Return the game's first well-formed root."""
+        versions = self.root_cell().versions
+        return self._load_root(versions[0][1])[0] if versions else None
+
+    def _load_root(self, listed_at: int) -> tuple[Root, Any]:
+        if listed_at not in self._roots:
+            value = self.value_of(self.history.listed(listed_at))
+            root, problems = read_root(value, None)
+            rules, more = self.ruleset.rules(value)
+            if root is None or problems or more:
+                raise FoldStopped(f"the root listed as {listed_at} held when it was folded and does not now")
+            self._roots[listed_at] = (root, rules)
+        return self._roots[listed_at]
+
+    # --- dockets -------------------------------------------------------------------------------------------
+
+    def value_of(self, listed: Listed) -> Any:
+        """Return a fresh copy of a listed record's value (None for a deletion or a tick)."""
+        return None if listed.record is None else decode(listed.record)
+
+    def docket(self, listed: Listed, rules_at: int | None = None, **facts: Any) -> Docket:
+        """Return the docket of a listed record, with the rules in force at its listing (or at `rules_at`)."""
+        entry = listed.entry
+        if entry.uri is None or entry.author is None:
+            raise FoldStopped(f"entry {entry.seq} lists no record")
+        held = self.root_at(entry.seq if rules_at is None else rules_at)
+        mark = self.mark_of(entry.uri)
+        place = place_of(entry.uri)
+        return Docket(
+            seq=entry.seq,
+            at=entry.at,
+            day=entry.at // DAY,
+            uri=entry.uri,
+            cid=entry.record if entry.record is not None else NO_CID,
+            author=entry.author,
+            collection=collection_of(entry.uri),
+            rkey=entry.uri.rsplit("/", 1)[1],
+            op=entry.op,  # type: ignore[arg-type]
+            value=self.value_of(listed),
+            rules=held[1] if held else None,
+            gm=held[0].gm if held else None,
+            upheld=mark.upheld if mark else False,
+            stake=self.cells.value(f"_/stake/{place}") if mark is not None or self.has_stakes else None,
+            **facts,
+        )
+
+    @property
+    def has_stakes(self) -> bool:
+        """Whether any void has ever changed the past: else no stake needs looking for."""
+        return "_/stake/-" in self.cells
+
+    def first_docket(self, uri: str, before: int) -> Docket | None:
+        """Return the docket of a record's first listed version, if that was before entry `before`."""
+        seq = self.history.first(uri)
+        if seq is None or seq >= before:
+            return None
+        listed = self.history.listed(seq)
+        return None if listed.record is None else self.docket(listed)
+
+    # --- marks ---------------------------------------------------------------------------------------------
+
+    def mark_of(self, uri: str) -> Mark | None:
+        """Return what has been marked on a record, if anything."""
+        return self.cells.read(f"_/mark/{place_of(uri)}", Mark)
+
+    def is_void(self, uri: str, depth: int = 0) -> bool:
+        """Return whether a record is void: what replaced or struck it must itself still stand."""
+        mark = self.mark_of(uri)
+        if mark is None or mark.void is None:
+            return False
+        return depth > 64 or not self.is_void(mark.void, depth + 1)
+
+    # --- pending dockets -----------------------------------------------------------------------------------
+
+    @property
+    def pendings(self) -> dict[str, Pending]:
+        """The pending dockets by place, in listing order: a reading of the `_/pending/` cells."""
+        if self._pendings is None:
+            cells = [(k, self.cells.read(k, Pending)) for k in self.cells.keys("_/pending/")]
+            found = [(k.removeprefix("_/pending/"), p) for k, p in cells if p is not None]
+            self._pendings = dict(sorted(found, key=lambda pair: pair[1].seq))
+        return self._pendings
+
+    def keep(self, place: str, pending: Pending | None) -> None:
+        """Write a pending docket's cell, or drop it."""
+        if pending is None:
+            self.pendings.pop(place, None)
+            self.cells.drop(f"_/pending/{place}")
+        else:
+            self.pendings[place] = pending
+            self.cells.set(f"_/pending/{place}", pending)
+
+    def forget(self) -> None:
+        """Forget what is derived from cells, after they were rewound."""
+        self._pendings = None
+        self._roots.clear()
+
+    # --- reports -------------------------------------------------------------------------------------------
+
+    def report(self, code: str, about: str, sentence: str) -> None:
+        """Let a report stand on a record."""
+        key = f"_/report/{place_of(about)}"
+        codes = self.cells.value(key, {})
+        if codes.get(code) != sentence:
+            codes[code] = sentence
+            self.cells.set(key, codes)
+
+    def withdraw(self, code: str, about: str) -> None:
+        """Take a report back."""
+        key = f"_/report/{place_of(about)}"
+        codes = self.cells.value(key)
+        if codes is None or code not in codes:
+            return
+        del codes[code]
+        if codes:
+            self.cells.set(key, codes)
+        else:
+            self.cells.drop(key)
+
+    # --- rule-set code -------------------------------------------------------------------------------------
+
+    def guard(self, hook: str, about: str, run: Callable[[], T], default: T) -> T:
+        """Run rule-set code. If it raises: cells as before, report `rule-fault` on `about`, and the default.
+
+        What is not a function of the log (memory, disk, stack) stops the fold instead (`FoldStopped`).
+        """
+        mark = self.cells.mark()
+        try:
+            return run()
+        except (MemoryError, RecursionError, OSError) as error:
+            raise FoldStopped(f"{type(error).__name__} in {hook} at entry {self.seq}: {error}") from error
+        except FoldStopped:
+            raise
+        except Exception as error:
+            self.cells.rollback(mark)
+            self._pendings = None
+            says = f": {error.args[0]}" if isinstance(error, RuleBreach) else _refusal(error)
+            self.alerts.append(Alert(self.seq, hook, about, f"{type(error).__name__}: {error}"))
+            self.report("rule-fault", about, f"The rule set {self.ruleset.name} failed in {hook}{says}.")
+            return default
+
+
+NO_CID = Cid.of(b"\xf6")
+"""What a deletion's docket has for a CID: that of null."""
+
+
+def _refusal(error: Exception) -> str:
+    # Only our own codes are the same on every Python: an exception's text and type need not be.
+    return f" ({error.code})" if isinstance(error, Refused) else ""
