@@ -37,6 +37,10 @@ def check_next(previous: Entry | None, prev_cid: Cid | None, entry: Entry, game:
     `entry` was expected. The record's bytes are checked by `entries.check_record`.
     """
     check_form(entry)
+    _check_link(previous, prev_cid, entry, game)
+
+
+def _check_link(previous: Entry | None, prev_cid: Cid | None, entry: Entry, game: str) -> None:
     position = previous.seq + 1 if previous else 0
     if entry.game != game:
         raise LogForeignGame(f"an entry of {entry.game} in the log of {game}", position=position)
@@ -90,7 +94,7 @@ def verify_log(
 def _step(last: Listed | None, data: bytes, record: bytes | None, game: str, position: int) -> Listed:
     try:
         listed = read_listed(data, record)
-        check_next(last.entry if last else None, last.cid if last else None, listed.entry, game)
+        _check_link(last.entry if last else None, last.cid if last else None, listed.entry, game)
     except Refused as error:
         error.detail["position"] = position
         raise

@@ -1,4 +1,4 @@
-"""Checkpoints: the three lines that are signed and cosigned. C2SP tlog-checkpoint, without extension lines."""
+"""Checkpoints: the three lines that are signed. C2SP tlog-checkpoint, without extension lines."""
 
 from __future__ import annotations
 

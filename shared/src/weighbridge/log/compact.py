@@ -21,6 +21,12 @@ class CompactRange:
         self._size = 0
         self._hashes: list[bytes] = []
 
+    @classmethod
+    def _of(cls, size: int, hashes: list[bytes]) -> CompactRange:
+        made = cls()
+        made._size, made._hashes = size, hashes
+        return made
+
     @property
     def size(self) -> int:
         """How many leaves there are."""
@@ -55,7 +61,7 @@ class CompactRange:
 
     def copy(self) -> CompactRange:
         """Return one that grows apart from this."""
-        return _made(self._size, list(self._hashes))
+        return CompactRange._of(self._size, list(self._hashes))
 
     def to_bytes(self) -> bytes:
         """Return the DAG-CBOR list of the size and the hashes."""
@@ -77,11 +83,4 @@ class CompactRange:
             raise FrontierRefused(f"{size} leaves fall into {size.bit_count()} subtrees, not {len(hashes)}")
         if not all(type(digest) is bytes and len(digest) == HASH_SIZE for digest in hashes):
             raise FrontierRefused(f"every hash of a compact range is {HASH_SIZE} bytes")
-        return _made(size, hashes)
-
-
-def _made(size: int, hashes: list[bytes]) -> CompactRange:
-    made = CompactRange()
-    made._size = size
-    made._hashes = hashes
-    return made
+        return CompactRange._of(size, hashes)

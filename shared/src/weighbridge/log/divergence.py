@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+
+import msgspec
 
 from weighbridge.log.errors import RangeRefused
 from weighbridge.log.merkle import split_point
@@ -12,7 +13,7 @@ SubtreeRoot = Callable[[int, int], bytes]
 """Answers with the root over the leaves `start` ≤ i < `end`, as `MerkleLog.subtree_root` does."""
 
 
-class Divergence(NamedTuple):
+class Divergence(msgspec.Struct, frozen=True):
     """The first leaf in which two logs differ, and how many roots the other side was asked for."""
 
     index: int

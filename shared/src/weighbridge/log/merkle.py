@@ -43,7 +43,7 @@ def check_hash(value: bytes, what: str) -> None:
 
 
 def split_point(count: int) -> int:
-    """Return the largest power of two smaller than `count` (≥ 2): where RFC 6962 splits a tree of that size."""
+    """Return the largest power of two smaller than `count` (≥ 2): where RFC 6962 splits that many leaves."""
     return 1 << (count - 1).bit_length() - 1
 
 

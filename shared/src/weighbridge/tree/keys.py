@@ -16,7 +16,7 @@ def key_depth(key: str) -> int:
 
 def shared_prefix(left: bytes, right: bytes) -> int:
     """Return how many leading bytes two keys share."""
-    length = min(len(left), len(right))
+    length = len(left) if len(left) < len(right) else len(right)
     differing = int.from_bytes(left[:length], "big") ^ int.from_bytes(right[:length], "big")
     return length - ((differing.bit_length() + 7) >> 3)
 

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from weighbridge.cid import Cid
 from weighbridge.tree.errors import TreeValue
 from weighbridge.tree.keys import check_key, key_depth
 from weighbridge.tree.node import EMPTY, Node, Stub, encode_node, seal
 from weighbridge.tree.update import Change, apply
+
+
+class Leaf(NamedTuple):
+    """A key and its value, as a raw CID."""
+
+    key: str
+    value: bytes
 
 
 class Tree:
@@ -50,8 +58,8 @@ class Tree:
     def update(self, changes: Mapping[str, Cid | None]) -> Tree:
         """Return the tree with these keys set, and those given as None taken out.
 
-        Taking out what is not there changes nothing. Raises `TreeKey`, `TreeValue`, and `BlockMissing` where a
-        partly loaded tree lacks what it would have to change.
+        Taking out what is not there changes nothing. Raises `TreeKey`, `TreeValue`, and `BlockMissing` where
+        a partly loaded tree lacks what it would have to change.
         """
         ordered = [_change(key, value) for key, value in sorted(changes.items())]
         if not ordered:
@@ -78,13 +86,13 @@ class Tree:
 
     def items(self) -> Iterator[tuple[str, Cid]]:
         """Yield every key and value, in the order of the keys."""
-        stack: list[Node | tuple[str, bytes]] = [self._node]
+        stack: list[Node | Leaf] = [self._node]
         while stack:
             top = stack.pop()
             if isinstance(top, Node):
                 stack.extend(reversed(parts(top)))
             else:
-                yield top[0], Cid(top[1])
+                yield top.key, Cid(top.value)
 
     def blocks(self) -> Iterator[tuple[Cid, bytes]]:
         """Yield the CID and the block of every node, each before those under it."""
@@ -111,17 +119,17 @@ class Tree:
         return path
 
 
-def parts(node: Node) -> list[Node | tuple[str, bytes]]:
-    """Return a node's subtrees and entries (key, raw value) in the order of their keys."""
-    entries = list(zip(node.keys, node.values, strict=True))
-    if not node.subs:
-        return list(entries)
-    found: list[Node | tuple[str, bytes]] = []
-    for index, sub in enumerate(node.subs):
-        if sub is not None:
-            found.append(sub)
-        if index < len(entries):
-            found.append(entries[index])
+def parts(node: Node) -> list[Node | Leaf]:
+    """Return a node's subtrees and leaves in the order of their keys."""
+    found: list[Node | Leaf] = []
+    left = node.subs[0] if node.subs else None
+    if left is not None:
+        found.append(left)
+    for index, key in enumerate(node.keys):
+        found.append(Leaf(key, node.values[index]))
+        after = node.subs[index + 1] if node.subs else None
+        if after is not None:
+            found.append(after)
     return found
 
 

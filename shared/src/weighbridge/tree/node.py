@@ -33,17 +33,24 @@ class Node:
     """A node: `keys` (all of one depth), their `values` (raw CIDs) and the subtrees around them.
 
     `subs[i]` lies before `keys[i]`, `subs[len(keys)]` after the last; `subs` itself is None where there are
-    none at all. `digest` is the SHA-256 of the block, empty until `seal`. Nothing else ever changes.
+    none at all. `digest` is the SHA-256 of the block, empty until `seal`. `heads` is what `entry_heads` says
+    of the keys, kept where there are subtrees: such nodes are encoded again and again under the same keys.
+    Nothing else ever changes.
     """
 
-    __slots__ = ("digest", "keys", "subs", "values")
+    __slots__ = ("digest", "heads", "keys", "subs", "values")
 
     def __init__(
-        self, keys: tuple[str, ...], values: tuple[bytes, ...], subs: tuple[Node | None, ...] | None
+        self,
+        keys: tuple[str, ...],
+        values: tuple[bytes, ...],
+        subs: tuple[Node | None, ...] | None,
+        heads: tuple[bytes, ...] | None = None,
     ) -> None:
         self.keys = keys
         self.values = values
         self.subs = subs
+        self.heads = heads
         self.digest = b""
 
     @property
@@ -68,30 +75,37 @@ class Stub(Node):
 EMPTY: Final = Node((), (), None)
 
 
+def entry_heads(keys: tuple[str, ...]) -> tuple[bytes, ...]:
+    """Return each entry's encoding up to the subtree: what the keys alone decide."""
+    heads = []
+    previous = b""
+    for text in keys:
+        key = text.encode("ascii")
+        shared = shared_prefix(previous, key)
+        heads.append(_SUFFIX_HEADS[len(key) - shared] + key[shared:] + _PREFIXES[shared])
+        previous = key
+    return tuple(heads)
+
+
 def encode_node(node: Node) -> bytes:
     """Return the block of a node whose subtrees are sealed."""
     keys, values, subs = node.keys, node.values, node.subs
     parts = [_NODE, head(4, len(keys))]
-    add = parts.append
-    previous = b""
-    for index, text in enumerate(keys):
-        key = text.encode("ascii")
-        shared = shared_prefix(previous, key) if index else 0
-        add(_SUFFIX_HEADS[len(key) - shared])
-        add(key[shared:])
-        add(_PREFIXES[shared])
-        sub = subs[index + 1] if subs else None
+    if subs is None:
+        for start, value in zip(entry_heads(keys), values, strict=True):
+            parts += (start, _NULL_VALUE, value)
+        parts += (_LEFT, NULL)
+        return b"".join(parts)
+    if node.heads is None:
+        node.heads = entry_heads(keys)
+    after = iter(subs)
+    left = next(after)
+    for start, sub, value in zip(node.heads, after, values, strict=True):
         if sub is None:
-            add(_NULL_VALUE)
+            parts += (start, _NULL_VALUE, value)
         else:
-            add(NODE_LINK)
-            add(sub.digest)
-            add(_VALUE)
-        add(values[index])
-        previous = key
-    add(_LEFT)
-    left = subs[0] if subs else None
-    add(NULL if left is None else NODE_LINK + left.digest)
+            parts += (start, NODE_LINK, sub.digest, _VALUE, value)
+    parts += (_LEFT, NULL) if left is None else (_LEFT, NODE_LINK, left.digest)
     return b"".join(parts)
 
 

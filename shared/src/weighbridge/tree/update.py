@@ -16,9 +16,48 @@ def apply(node: Node | None, level: int, changes: list[Change]) -> Node | None:
     None stands for a node with nothing in it and under it, before and after.
     """
     if node is None:
+        # Nothing can be taken out of nothing.
+        changes = [change for change in changes if change[2] is not None]
+        if not changes:
+            return None
         node = EMPTY
     if level == 0:
         return _apply_bottom(node, changes)
+    sorted_out = _sort_out(node, level, changes)
+    if sorted_out is None:
+        return _under_other_keys(node, level, changes)
+    values, below = sorted_out
+    subs: list[Node | None] = list(node.subs) if node.subs else [None] * (len(node.keys) + 1)
+    for at, gap in below.items():
+        subs[at] = apply(subs[at], level - 1, gap)
+    return _made(node.keys, values, tuple(subs), node.heads)
+
+
+def _sort_out(
+    node: Node, level: int, changes: list[Change]
+) -> tuple[tuple[bytes, ...], dict[int, list[Change]]] | None:
+    """Return a node's new values, and its subtrees' changes by subtree; None where its keys change."""
+    keys = node.keys
+    values: list[bytes] | None = None
+    below: dict[int, list[Change]] = {}
+    for change in changes:
+        key, depth, value = change
+        at = bisect_left(keys, key)
+        if depth < level:
+            if at in below:
+                below[at].append(change)
+            else:
+                below[at] = [change]
+        elif value is not None and at < len(keys) and keys[at] == key:
+            if values is None:
+                values = list(node.values)
+            values[at] = value
+        else:
+            return None
+    return node.values if values is None else tuple(values), below
+
+
+def _under_other_keys(node: Node, level: int, changes: list[Change]) -> Node | None:
     gaps = _Gaps(node, level)
     for change in changes:
         gaps.pass_keys_before(change[0])
@@ -135,8 +174,13 @@ def _sub(node: Node, index: int) -> Node | None:
     return node.subs[index] if node.subs else None
 
 
-def _made(keys: tuple[str, ...], values: tuple[bytes, ...], subs: tuple[Node | None, ...]) -> Node | None:
+def _made(
+    keys: tuple[str, ...],
+    values: tuple[bytes, ...],
+    subs: tuple[Node | None, ...],
+    heads: tuple[bytes, ...] | None = None,
+) -> Node | None:
     for sub in subs:
         if sub is not None:
-            return Node(keys, values, subs)
+            return Node(keys, values, subs, heads)
     return Node(keys, values, None) if keys else None
