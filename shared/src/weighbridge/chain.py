@@ -109,6 +109,17 @@ def chain_of(value: object, path: str = "$.beacon") -> tuple[BeaconRule, tuple[P
     return BeaconRule(chain, margin), ()
 
 
+def chain_value(chain: Chain) -> dict[str, Any]:
+    """Return a chain as a root's `beacon.chain` names it in full."""
+    return {
+        "hash": chain.hash,
+        "publicKey": chain.public_key.hex(),
+        "period": chain.period,
+        "genesis": chain.genesis,
+        "scheme": chain.scheme,
+    }
+
+
 _CHAIN_FIELDS = ("hash", "publicKey", "period", "genesis", "scheme")
 
 
