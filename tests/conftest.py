@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE / "toys"), str(HERE / "unit" / "fold")]
 
 from vectors_root import OWN, handed_vectors  # noqa: E402
 

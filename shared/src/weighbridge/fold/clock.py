@@ -34,8 +34,9 @@ def pass_time(world: World) -> bool:
 
 def _next_due(world: World, after: int) -> int | None:
     # A time at or before `after` has had its turn: one that is still named then is not asked again.
+    none: list[int] = []
     found = world.guard(
-        "due", world.game, lambda: sorted(t for t in world.ruleset.due(world.table) if t > after), []
+        "due", world.game, lambda: sorted(t for t in world.ruleset.due(world.table) if t > after), none
     )
     expiry = sealing.next_expiry(world)
     times = found[:1] + ([] if expiry is None or expiry <= after else [expiry])
@@ -78,8 +79,9 @@ def due_times(world: World) -> list[int]:
     if day is None:
         return []
     midnight = (day + 1) * DAY
+    none: list[int] = []
     named = world.guard(
-        "due", world.game, lambda: [t for t in world.ruleset.due(world.table) if t <= midnight], []
+        "due", world.game, lambda: [t for t in world.ruleset.due(world.table) if t <= midnight], none
     )
     expiry = sealing.next_expiry(world)
     return sorted({*named, midnight, *([expiry] if expiry is not None and expiry <= midnight else [])})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from weighbridge.contract import NOTHING, Docket, Needs, Shape, Trace
 from weighbridge.dice import round_after
@@ -48,14 +48,9 @@ def _later_version(world: World, listed: Listed) -> None:
     docket = world.first_docket(entry.uri or "", entry.seq)
     if docket is None or (entry.op != "delete" and entry.record == docket.cid):
         return
-    op = "delete" if entry.op == "delete" else "update"
-    code = world.guard(
-        "changed",
-        docket.uri,
-        lambda: world.ruleset.changed(docket, op),
-        f"{op}d".replace("updated", "edited"),
-    )
-    says = "deleted" if op == "delete" else "changed"
+    op: Literal["update", "delete"] = "delete" if entry.op == "delete" else "update"
+    code, says = ("deleted", "deleted") if op == "delete" else ("edited", "changed")
+    code = world.guard("changed", docket.uri, lambda: world.ruleset.changed(docket, op), code)
     world.report(
         code,
         docket.uri,

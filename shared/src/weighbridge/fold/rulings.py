@@ -7,6 +7,7 @@ decided here is kept in the overlay (`_/mark/`, `_/ruling/`, `_/stake/`), which 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from weighbridge.codec import cid_of
 from weighbridge.contract import Docket, Ruling, Shape
@@ -112,7 +113,7 @@ def set_mark(world: World, uri: str, **changes: object) -> None:
     key = f"_/mark/{place_of(uri)}"
     old = world.cells.read(key, Mark) or Mark()
     fields = {name: getattr(old, name) for name in Mark.__struct_fields__}
-    new = Mark(**{**fields, **changes})  # type: ignore[arg-type]
+    new = Mark(**{**fields, **changes})
     if new == Mark():
         world.cells.drop(key)
     else:
@@ -146,7 +147,7 @@ def keep_stakes(world: World, start: int, end: int) -> None:
         docket = world.docket(listed)
         if not _is_public(world, docket):
             continue
-        stake = world.guard("stake", uri, lambda d=docket: world.ruleset.stake(world.table, d), None)  # type: ignore[misc]
+        stake = world.guard("stake", uri, partial(world.ruleset.stake, world.table, docket), None)
         if stake is not None:
             world.cells.set(key, stake)
             world.cells.set(STAKES, True)
