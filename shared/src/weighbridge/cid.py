@@ -1,7 +1,7 @@
 """Content identifiers of the one form Weighbridge knows: CIDv1, dag-cbor or raw, sha2-256.
 
 The raw form is 36 bytes, `01 71|55 12 20` and the digest; the text form is `b` and the base32 of those
-(multibase, lower case, no padding). Every other form is refused with the code `cid-form`.
+(multibase, lower case, no padding). Every other form is refused, each for its own reason.
 """
 
 from __future__ import annotations
@@ -21,50 +21,83 @@ TEXT_LENGTH: Final = 59
 _PREFIXES: Final = {DAG_CBOR: b"\x01\x71\x12\x20", RAW: b"\x01\x55\x12\x20"}
 _KNOWN_PREFIXES: Final = frozenset(_PREFIXES.values())
 
+_BASE32: Final = b"abcdefghijklmnopqrstuvwxyz234567"
+# To the digits `int(…, 32)` reads; whatever is no base32 becomes a byte that it refuses.
+_TO_DIGITS: Final = bytes(
+    b"0123456789abcdefghijklmnopqrstuv"[_BASE32.index(byte)] if byte in _BASE32 else 0x21
+    for byte in range(256)
+)
+
 
 class BadCid(Refused):
-    """A CID of another form than CIDv1, dag-cbor (0x71) or raw (0x55), sha2-256, 32 bytes of digest."""
+    """What is given as a CID is none: not bytes, too short, or no spelling of one."""
 
     code: ClassVar[str] = "cid-form"
 
 
+class CidVersion(BadCid):
+    """A CIDv0, or a version after 1."""
+
+    code: ClassVar[str] = "cid-version"
+
+
+class CidCodec(BadCid):
+    """A CID of another codec than dag-cbor (0x71) and raw (0x55)."""
+
+    code: ClassVar[str] = "cid-codec"
+
+
+class CidHash(BadCid):
+    """A CID over another hash than sha2-256 (0x12)."""
+
+    code: ClassVar[str] = "cid-hash"
+
+
+class CidLength(BadCid):
+    """A CID whose digest is not 32 bytes, or that is followed by more bytes."""
+
+    code: ClassVar[str] = "cid-length"
+
+
 @final
 class Cid:
-    """A content identifier: immutable, hashable, ordered by its 36 raw bytes. `str(cid)` is `bafy…` or `bafk…`."""
+    """A content identifier: immutable, hashable, ordered by its 36 raw bytes; `str(cid)` is its text."""
 
     __slots__ = ("_text", "raw")
 
     raw: bytes
+    _text: str
 
     def __new__(cls, raw: bytes) -> Cid:
-        """Check the 36 raw bytes; anything else is refused with the code `cid-form`."""
+        """Check the 36 raw bytes; every other form is refused (`cid-form`, `cid-version`, `cid-codec`, …)."""
         if type(raw) is not bytes or len(raw) != RAW_LENGTH or raw[:4] not in _KNOWN_PREFIXES:
-            raise BadCid(_what_is_wrong(raw), cid=raw)
-        return _made(raw)
+            raise _what_is_wrong(raw)
+        cid = _new(Cid)
+        _set_raw(cid, raw)
+        return cid
 
     @classmethod
     def of(cls, block: bytes, codec: int = DAG_CBOR) -> Cid:
         """Return the CID of a block's bytes, as `codec` 0x71 (dag-cbor) or 0x55 (raw)."""
         prefix = _PREFIXES.get(codec)
         if prefix is None:
-            raise BadCid(f"codec {codec!r}: a CID names dag-cbor (0x71) or raw (0x55)")
-        return _made(prefix + sha256(block).digest())
+            raise CidCodec(f"codec {codec!r}: a CID names dag-cbor (0x71) or raw (0x55)")
+        cid = _new(Cid)
+        _set_raw(cid, prefix + sha256(block).digest())
+        return cid
 
     @classmethod
     def parse(cls, text: str) -> Cid:
-        """Return the CID that a text names: multibase `b`, 59 characters, and nothing but its own spelling."""
-        if type(text) is not str or len(text) != TEXT_LENGTH or text[0] != "b":
-            raise BadCid(
-                f"{text!r}: the text of a CID is 'b' and 58 characters of lower-case base32", cid=text
-            )
+        """Return the CID that a text names in its one spelling: `b` and 58 characters of base32."""
+        if type(text) is not str or len(text) != TEXT_LENGTH or text[0] != "b" or not text.isascii():
+            raise BadCid(f"{text!r:.200}: the text of a CID is 'b' and 58 characters of base32", cid=text)
         try:
-            raw = base64.b32decode(text[1:].upper() + "======")
-        except ValueError as error:
-            raise BadCid(f"{text!r} is not base32: {error}", cid=text) from error
-        cid = cls(raw)
-        if str(cid) != text:
-            raise BadCid(f"{text!r} is another spelling of {cid}", cid=text)
-        return cid
+            number = int(text[1:].encode("ascii").translate(_TO_DIGITS), 32)
+        except ValueError:
+            raise BadCid(f"{text!r}: base32 here is a-z and 2-7, in lower case", cid=text) from None
+        if number & 3:
+            raise BadCid(f"{text!r}: the last character carries bits that belong to no byte", cid=text)
+        return cls((number >> 2).to_bytes(RAW_LENGTH, "big"))
 
     @property
     def codec(self) -> int:
@@ -91,9 +124,7 @@ class Cid:
         return hash(self.raw)
 
     def __eq__(self, other: object) -> bool:
-        if type(other) is Cid:
-            return self.raw == other.raw
-        return NotImplemented
+        return self.raw == other.raw if type(other) is Cid else NotImplemented
 
     def __lt__(self, other: Cid) -> bool:
         return self.raw < other.raw if type(other) is Cid else NotImplemented
@@ -129,17 +160,35 @@ _set_text: Callable[[Cid, str], None] = Cid.__dict__["_text"].__set__
 _new: Callable[[type[Cid]], Cid] = object.__new__
 
 
-def _made(raw: bytes) -> Cid:
-    cid = _new(Cid)
-    _set_raw(cid, raw)
-    return cid
+def from_foreign_text(text: str) -> Cid:
+    """Return the CID that a text names in any multibase spelling, as gateways and other networks write them.
+
+    The CID itself must still be of the one known form. What Weighbridge writes is read by `Cid.parse`.
+    """
+    from multiformats import CID  # noqa: PLC0415  (slow to import, and met at the edges only)
+
+    if type(text) is not str or len(text) > 8 * TEXT_LENGTH:
+        raise BadCid(f"{text!r:.200} is no text of a CID", cid=text)
+    try:
+        raw = bytes(CID.decode(text))
+    except Exception as error:
+        raise BadCid(f"{text!r} is no text of a CID: {error}", cid=text) from error
+    return Cid(raw)
 
 
-def _what_is_wrong(raw: object) -> str:
+def _what_is_wrong(raw: object) -> BadCid:
+    """Return the refusal of raw bytes that are no CID of the known form, the leftmost fault first."""
     if type(raw) is not bytes:
-        return f"the raw form of a CID is 36 bytes, not {type(raw).__name__}"
-    if raw[:2] == b"\x12\x20" and len(raw) == 34:
-        return "a CIDv0: only CIDv1 is known"
-    if len(raw) != RAW_LENGTH:
-        return f"the raw form of a CID is {RAW_LENGTH} bytes, not {len(raw)}: {raw[:RAW_LENGTH].hex()}"
-    return f"a CID begins 01 71 12 20 (dag-cbor) or 01 55 12 20 (raw), sha2-256, not {raw[:4].hex(' ')}"
+        return BadCid(f"the raw form of a CID is 36 bytes, not {type(raw).__name__}")
+    shown = f"{raw[:RAW_LENGTH].hex()}{'…' if len(raw) > RAW_LENGTH else ''}"
+    if len(raw) < 4:
+        return BadCid(f"{len(raw)} bytes are too few for a CID: {shown}", cid=raw)
+    if raw[0] != 1:
+        return CidVersion(f"only CIDv1 is known, and this begins {raw[0]:02x}: {shown}", cid=raw)
+    if raw[1] not in _PREFIXES:
+        return CidCodec(f"codec byte {raw[1]:02x} is neither 71 (dag-cbor) nor 55 (raw): {shown}", cid=raw)
+    if raw[2] != 0x12:
+        return CidHash(f"hash byte {raw[2]:02x} is not 12 (sha2-256): {shown}", cid=raw)
+    return CidLength(
+        f"sha2-256 has 32 bytes of digest, this CID {raw[3]} and {len(raw) - 4}: {shown}", cid=raw
+    )

@@ -1,29 +1,32 @@
-"""Strict DAG-CBOR both ways: one value has one encoding, and everything else is refused with its own code."""
+"""Strict DAG-CBOR both ways: one value has one encoding, and everything else is refused with its own code.
+
+`encode` and `decode` go between values and bytes, `decode_as` reads a typed record, `to_json` and `from_json`
+go between values and AT Protocol JSON. What a value is: see `Value`. The codes: see `codec.errors`.
+"""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
-
-import msgspec
-
 from weighbridge.cid import Cid
 from weighbridge.codec import errors
+from weighbridge.codec.atjson import from_json, to_json
+from weighbridge.codec.decoding import decode, decode_as
 from weighbridge.codec.encoding import encode
-from weighbridge.codec.strict import decode_strictly as decode
+from weighbridge.codec.errors import CodecRefused
+from weighbridge.codec.values import Value
 
-__all__ = ["cid_of", "decode", "decode_as", "encode", "errors"]
+__all__ = [
+    "CodecRefused",
+    "Value",
+    "cid_of",
+    "decode",
+    "decode_as",
+    "encode",
+    "errors",
+    "from_json",
+    "to_json",
+]
 
-T = TypeVar("T")
 
-
-def cid_of(value: Any) -> Cid:
-    """Return the CID of a value's DAG-CBOR."""
+def cid_of(value: object) -> Cid:
+    """Return the CID of a value's DAG-CBOR, or of a struct's."""
     return Cid.of(encode(value))
-
-
-def decode_as(data: bytes, type: type[T]) -> T:
-    """Return the value of strict DAG-CBOR bytes as a `type`."""
-    try:
-        return msgspec.convert(decode(data), type)
-    except msgspec.ValidationError as error:
-        raise errors.WrongShape(str(error)) from error

@@ -1,95 +1,205 @@
-"""From values to DAG-CBOR: one value, one encoding."""
+"""From values to DAG-CBOR, fast: one value, one encoding.
+
+This is the fold's hot path: it writes what it knows by exact type and raises at everything else, whatever the
+reason; `encode` then asks the plain encoder for the answer. What makes it fast: the order and the bytes of a
+map's keys are worked out once per set of keys and kept, and small heads are looked up.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from enum import Enum
+from operator import itemgetter
+from struct import Struct as Packer
+from typing import Final
 
 import msgspec
 
 from weighbridge.cid import Cid
-from weighbridge.codec import errors
-from weighbridge.codec.strict import key_rank
-from weighbridge.limits import MAX_INTEGER, MAX_NESTING, MIN_INTEGER
+from weighbridge.codec.plain import encode_plainly
+from weighbridge.codec.structs import NEVER, layout_of
+from weighbridge.codec.values import (
+    BYTES,
+    FALSE,
+    LINK,
+    LIST,
+    MAP,
+    NEGATIVE,
+    NULL,
+    TEXT,
+    TRUE,
+    UNSIGNED,
+    Value,
+    head,
+    key_rank,
+)
+from weighbridge.limits import MAX_NESTING
+
+_Add = Callable[[bytes], None]
+_KeyPlan = tuple[bytes, tuple[bytes, ...], Callable[[Value], tuple[Value, ...]]]
+_StructPlan = tuple[tuple[bytes, str | None, Value, bytes | None], ...]
+
+_TEXT_HEADS: Final = tuple(head(TEXT, length) for length in range(256))
+_LIST_HEADS: Final = tuple(head(LIST, length) for length in range(256))
+_MAP_HEADS: Final = tuple(head(MAP, length) for length in range(256))
+_INTEGERS: Final = tuple(head(UNSIGNED, number) for number in range(256))
+_two_bytes: Final = Packer(">BH").pack
+_eight_bytes: Final = Packer(">BQ").pack
+
+# Kept for maps with few and short keys, and only so many: keys that players choose must not fill the memory.
+# A subclass of str that equals a text stands for it, kept or not; so enums may be keys.
+_MOST_PLANS: Final = 2048
+_MOST_KEYS: Final = 32
+_LONGEST_KEY: Final = 32
+_key_plans: dict[tuple[str, ...], _KeyPlan] = {}
+_struct_plans: dict[type, _StructPlan] = {}
 
 
-def head(major: int, argument: int) -> bytes:
-    """Return a CBOR head in its shortest form: a major type and an argument below 2^64."""
-    if argument < 24:
-        return bytes((major << 5 | argument,))
-    for info, width in ((24, 1), (25, 2), (26, 4)):
-        if argument < 1 << (8 * width):
-            return bytes((major << 5 | info,)) + argument.to_bytes(width, "big")
-    return bytes((major << 5 | 27,)) + argument.to_bytes(8, "big")
+class _Odd(Exception):  # noqa: N818  (not an error: a question for the plain encoder)
+    """Something the fast encoder does not know."""
 
 
-def encode(value: Any) -> bytes:
-    """Return the DAG-CBOR of a value or a msgspec.Struct."""
-    out: list[bytes] = []
-    _put(value, out, 0)
-    return b"".join(out)
+def encode(value: object) -> bytes:
+    """Return the DAG-CBOR of a value (see `Value`) or of a msgspec.Struct.
 
-
-def _put(value: Any, out: list[bytes], depth: int) -> None:
-    if value is None:
-        out.append(b"\xf6")
-    elif value is True:
-        out.append(b"\xf5")
-    elif value is False:
-        out.append(b"\xf4")
-    elif isinstance(value, str):
-        data = _text(value)
-        out.append(head(3, len(data)) + data)
-    elif isinstance(value, int):
-        if not MIN_INTEGER <= value <= MAX_INTEGER:
-            raise errors.IntegerRange("integers stay within -2^64 … 2^64 - 1")
-        out.append(head(0, value) if value >= 0 else head(1, -1 - value))
-    elif isinstance(value, bytes):
-        out.append(head(2, len(value)) + value)
-    elif isinstance(value, Cid):
-        out.append(b"\xd8\x2a\x58\x25\x00" + value.raw)
-    elif isinstance(value, float):
-        raise errors.FloatRefused("records and cells hold no floats")
-    else:
-        _container(value, out, depth)
-
-
-def _container(value: Any, out: list[bytes], depth: int) -> None:
-    if depth >= MAX_NESTING:
-        raise errors.TooDeep(f"lists and maps nest deeper than {MAX_NESTING}")
-    if isinstance(value, (list, tuple)):
-        out.append(head(4, len(value)))
-        for item in value:
-            _put(item, out, depth + 1)
-        return
-    if isinstance(value, msgspec.Struct):
-        value = _fields(value)
-    if not isinstance(value, dict):
-        raise errors.Unencodable(f"{type(value).__name__} has no DAG-CBOR")
-    for key in value:
-        if not isinstance(key, str):
-            raise errors.NonTextKey(f"map keys are text, not {type(key).__name__}")
-        _text(key)
-    out.append(head(5, len(value)))
-    for key in sorted(value, key=key_rank):
-        _put(key, out, depth + 1)
-        _put(value[key], out, depth + 1)
-
-
-def _text(value: str) -> bytes:
+    Tuples are written as lists and string or integer enums as their values; a struct's fields are left out
+    as its `omit_defaults` says. Anything else is refused with a code of its own (see `codec.errors`).
+    """
     try:
-        return value.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise errors.InvalidText("text with a lone surrogate has no UTF-8") from error
+        return encode_known(value)
+    except Exception:  # whatever it was: the plain encoder says it in words
+        return encode_plainly(value)
 
 
-def _fields(struct: msgspec.Struct) -> dict[str, Any]:
-    config = struct.__struct_config__
-    found: dict[str, Any] = {}
-    if config.tag_field is not None:
-        found[config.tag_field] = config.tag
-    for field in msgspec.structs.fields(type(struct)):
-        value = getattr(struct, field.name)
-        if config.omit_defaults and value == field.default and type(value) is type(field.default):
+def encode_known(value: object) -> bytes:
+    """Return the DAG-CBOR of a value, or raise some exception where there is none or it knows none."""
+    parts: list[bytes] = []
+    _put(value, parts.append, 0)
+    return b"".join(parts)
+
+
+def _put(value: Value, add: _Add, depth: int) -> None:
+    kind = type(value)
+    if kind is str:
+        data = value.encode()
+        length = len(data)
+        add(_TEXT_HEADS[length] if length < 256 else head(TEXT, length))
+        add(data)
+    elif kind is int:
+        add(_INTEGERS[value] if 0 <= value < 256 else _integer(value))
+    elif kind is dict:
+        if depth >= MAX_NESTING:
+            raise _Odd
+        keys = tuple(value)
+        start, heads, values = _key_plans.get(keys) or _plan_keys(keys)
+        add(start)
+        _put_pairs(zip(heads, values(value)), add, depth + 1)  # noqa: B905  (`strict` costs more than zip)
+    elif kind is list or kind is tuple:
+        if depth >= MAX_NESTING:
+            raise _Odd
+        length = len(value)
+        add(_LIST_HEADS[length] if length < 256 else head(LIST, length))
+        depth += 1
+        for item in value:
+            _put(item, add, depth)
+    elif kind is Cid:
+        add(LINK)
+        add(value.raw)
+    elif value is None:
+        add(NULL)
+    elif kind is bool:
+        add(TRUE if value else FALSE)
+    elif kind is bytes:
+        add(head(BYTES, len(value)))
+        add(value)
+    else:
+        _put_other(value, add, depth)
+
+
+def _put_pairs(pairs: Iterable[tuple[bytes, Value]], add: _Add, depth: int) -> None:
+    for key, item in pairs:
+        add(key)
+        if type(item) is str:  # as in _put: most values are text, and a call costs as much as the rest
+            data = item.encode()
+            length = len(data)
+            add(_TEXT_HEADS[length] if length < 256 else head(TEXT, length))
+            add(data)
+        else:
+            _put(item, add, depth)
+
+
+def _integer(value: int) -> bytes:
+    if value < 0:
+        return head(NEGATIVE, -1 - value)
+    if value < 1 << 16:
+        return _two_bytes(0x19, value)
+    return _eight_bytes(0x1B, value) if value >= 1 << 32 else head(UNSIGNED, value)
+
+
+def _plan_keys(keys: tuple[str, ...]) -> _KeyPlan:
+    """Return a map's head, its keys as they are written, and what reads its values in the same order."""
+    ordered = sorted(keys, key=key_rank)
+    written = tuple(_key(key) for key in ordered)
+    # itemgetter of a single key returns no tuple.
+    values: Callable[[Value], tuple[Value, ...]] = itemgetter(*ordered) if len(ordered) > 1 else _only_value
+    plan = head(MAP, len(keys)), written, values
+    if len(keys) <= _MOST_KEYS and all(len(key) <= _LONGEST_KEY for key in keys):
+        if len(_key_plans) >= _MOST_PLANS:
+            _key_plans.clear()
+        _key_plans[keys] = plan
+    return plan
+
+
+def _only_value(value: dict[str, Value]) -> tuple[Value, ...]:
+    return tuple(value.values())
+
+
+def _key(key: str) -> bytes:
+    data = str.encode(key, "utf-8")
+    return head(TEXT, len(data)) + data
+
+
+def _put_other(value: Value, add: _Add, depth: int) -> None:
+    kind = type(value)
+    if issubclass(kind, msgspec.Struct):
+        _put_struct(value, add, depth)
+    elif issubclass(kind, Enum) and type(value.value) in (str, int):
+        _put(value.value, add, depth)
+    else:
+        raise _Odd
+
+
+def _put_struct(value: msgspec.Struct, add: _Add, depth: int) -> None:
+    if depth >= MAX_NESTING:
+        raise _Odd
+    kind = type(value)
+    pairs: list[tuple[bytes, Value]] = []
+    for key, attribute, omitted, omitted_bytes in _struct_plans.get(kind) or _plan_struct(kind):
+        if attribute is None:
+            pairs.append((key, omitted))
             continue
-        found[field.encode_name] = value
-    return found
+        item = getattr(value, attribute)
+        if item is omitted or item is msgspec.UNSET:
+            continue
+        if omitted_bytes is None or encode_known(item) != omitted_bytes:
+            pairs.append((key, item))
+    add(_MAP_HEADS[len(pairs)] if len(pairs) < 256 else head(MAP, len(pairs)))
+    _put_pairs(pairs, add, depth + 1)
+
+
+def _plan_struct(kind: type[msgspec.Struct]) -> _StructPlan:
+    """Return (key as written, attribute, value it is left out for, that as written), in the order of the keys.
+
+    The row of the tag has no attribute, and the tag in the third place. The last place is None where a
+    value is always written, or where identity says whether it is the one left out (None, booleans).
+    """
+    layout = layout_of(kind)
+    rows: dict[str, tuple[str | None, Value, bytes | None]] = {}
+    for key, tag in layout.tag.items():
+        rows[key] = None, tag, None
+    for field in layout.fields:
+        by_identity = field.omitted is NEVER or field.omitted is None or type(field.omitted) is bool
+        rows[field.key] = field.attribute, field.omitted, None if by_identity else encode_known(field.omitted)
+    plan = tuple((_key(key), *rows[key]) for key in sorted(rows, key=key_rank))
+    _struct_plans[kind] = plan
+    return plan

@@ -98,9 +98,15 @@ class TooDeep(CodecRefused):
 
 
 class LinkForm(CodecRefused):
-    """A tag 42 that holds no CID: not a byte string, or no 0x00 in front of it."""
+    """A tag 42 that holds no byte string."""
 
     code: ClassVar[str] = "link-form"
+
+
+class LinkPrefix(CodecRefused):
+    """A tag 42 whose bytes do not begin with the 0x00 that stands for the raw form of a CID."""
+
+    code: ClassVar[str] = "link-prefix"
 
 
 class Unencodable(CodecRefused):
