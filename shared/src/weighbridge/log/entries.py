@@ -31,10 +31,10 @@ OPS: Final = frozenset(get_args(Op))
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One place in a game's log; absent fields are None.
 
-    `game`: at-uri of the game's root. `seq`: 0, 1, …. `prev`: CID of the entry before, absent at 0. `at`: the
-    listed time, µs since 1970 UTC. `uri`, and `author`, its DID: the record a `create`, `update` or `delete` is
-    about; `record`: the CID of its bytes, absent of a `delete`; `prov`: how that was proven. `count`: how many
-    records a `flood` leaves out, of `author` or, without one, of authors without standing.
+    `game`: at-uri of the game's root. `seq`: 0, 1, …. `prev`: CID of the entry before, absent at 0. `at`:
+    the listed time, µs since 1970 UTC. `uri` and its DID, `author`: the record a `create`, `update` or
+    `delete` is about; `record`: the CID of its bytes, absent of a `delete`; `prov`: how that was proven.
+    `count`: how many records a `flood` leaves out, of `author` or, without one, of authors without standing.
     """
 
     v: int

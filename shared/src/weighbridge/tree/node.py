@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Final
 
 from weighbridge.cid import Cid
-from weighbridge.codec.encoding import head
+from weighbridge.codec.values import head
 from weighbridge.limits import MAX_TREE_KEY
 from weighbridge.tree.errors import BlockMissing
 from weighbridge.tree.keys import shared_prefix
