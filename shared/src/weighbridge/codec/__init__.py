@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.cid import Cid
 from weighbridge.codec import errors
 from weighbridge.codec.atjson import from_json, to_json
-from weighbridge.codec.decoding import decode, decode_as
+from weighbridge.codec.decoding import decode, decode_as, decode_own
 from weighbridge.codec.encoding import encode
 from weighbridge.codec.errors import CodecRefused
 from weighbridge.codec.values import Value
@@ -20,6 +20,7 @@ __all__ = [
     "cid_of",
     "decode",
     "decode_as",
+    "decode_own",
     "encode",
     "errors",
     "from_json",

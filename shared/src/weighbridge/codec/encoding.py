@@ -188,7 +188,7 @@ def _put_struct(value: msgspec.Struct, add: _Add, depth: int) -> None:
 
 
 def _plan_struct(kind: type[msgspec.Struct]) -> _StructPlan:
-    """Return (key as written, attribute, value it is left out for, that as written), in the order of the keys.
+    """Return (key as written, attribute, value it is left out for, that as written), in key order.
 
     The row of the tag has no attribute, and the tag in the third place. The last place is None where a
     value is always written, or where identity says whether it is the one left out (None, booleans).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weighbridge.contract import RuleSet
 from weighbridge.fold import sealing
 from weighbridge.fold.context import call
 from weighbridge.fold.evidence import complete_all, settle_trace
@@ -34,13 +35,18 @@ def pass_time(world: World) -> bool:
 
 def _next_due(world: World, after: int) -> int | None:
     # A time at or before `after` has had its turn: one that is still named then is not asked again.
-    none: list[int] = []
-    found = world.guard(
-        "due", world.game, lambda: sorted(t for t in world.ruleset.due(world.table) if t > after), none
-    )
+    found = [time for time in _named(world) if time > after]
     expiry = sealing.next_expiry(world)
-    times = found[:1] + ([] if expiry is None or expiry <= after else [expiry])
-    return min(times) if times else None
+    if expiry is not None and expiry > after:
+        found.append(expiry)
+    return min(found) if found else None
+
+
+def _named(world: World) -> list[int]:
+    none: list[int] = []
+    if type(world.ruleset).due is RuleSet.due:
+        return none  # asked at every entry, so not at all of a rule set that has nothing to say
+    return world.guard("due", world.game, lambda: list(world.ruleset.due(world.table)), none)
 
 
 def _fall_due(world: World, time: int, day: int) -> int:
@@ -79,9 +85,6 @@ def due_times(world: World) -> list[int]:
     if day is None:
         return []
     midnight = (day + 1) * DAY
-    none: list[int] = []
-    named = world.guard(
-        "due", world.game, lambda: [t for t in world.ruleset.due(world.table) if t <= midnight], none
-    )
+    named = [time for time in _named(world) if time <= midnight]
     expiry = sealing.next_expiry(world)
     return sorted({*named, midnight, *([expiry] if expiry is not None and expiry <= midnight else [])})

@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from weighbridge.codec import decode as decode_own
-from weighbridge.codec import encode
+from weighbridge.codec import decode_own, encode
 from weighbridge.fold.breach import RuleBreach
 from weighbridge.limits import MAX_CELL, MAX_KEY
 
