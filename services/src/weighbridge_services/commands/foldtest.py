@@ -8,6 +8,7 @@ from typing import Any
 
 from weighbridge.scenario import Difference, Result, Scenario, differences, load, run, trace_lines
 from weighbridge.scenario.expecting import ABSENT
+
 from weighbridge_services.commands import Subparsers, parser_of
 from weighbridge_services.installed import attachments_for, ruleset_named
 from weighbridge_services.output import clean, say_json
