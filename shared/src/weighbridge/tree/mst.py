@@ -61,7 +61,7 @@ class Tree:
         Taking out what is not there changes nothing. Raises `TreeKey`, `TreeValue`, and `BlockMissing` where
         a partly loaded tree lacks what it would have to change.
         """
-        ordered = [_change(key, value) for key, value in sorted(changes.items())]
+        ordered = sorted([_change(key, value) for key, value in changes.items()])
         if not ordered:
             return self
         node: Node | None = self._node if self._node is not EMPTY else None
