@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from weighbridge.identity import Signer, ed25519, verify
 from weighbridge.identity.keys import BadSeed
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from weighbridge.errors import Refused
 from weighbridge.identity import (
     COSIGNATURE,
@@ -124,6 +124,10 @@ def test_the_text_ends_at_the_last_blank_line():
     assert open_note(data, [ADA_KEY]).text == text
 
 
+def with_line(signature):
+    return f"{TEXT}\n{signature}".encode()
+
+
 LINE = "— ada.example/log " + str(SIGNED).split(" ")[2]
 
 
@@ -142,51 +146,51 @@ LINE = "— ada.example/log " + str(SIGNED).split(" ")[2]
         pytest.param(b"a\tb" + NOTE, "bad-note", id="tab"),
         pytest.param(NOTE.replace(b"\n", b"\r\n"), "bad-note", id="carriage-returns"),
         pytest.param(b"\0" + NOTE, "bad-note", id="nul"),
-        pytest.param((TEXT + "\n" + LINE.replace("—", "-")).encode(), "bad-note", id="hyphen"),
-        pytest.param((TEXT + "\n" + LINE.replace("— ", "—")).encode(), "bad-note", id="no-space-after-the-dash"),
-        pytest.param((TEXT + "\n" + LINE.replace("— ", "—  ")).encode(), "bad-note", id="two-spaces"),
+        pytest.param(with_line(LINE.replace("—", "-")), "bad-note", id="hyphen"),
+        pytest.param(with_line(LINE.replace("— ", "—")), "bad-note", id="no-space-after-the-dash"),
+        pytest.param(with_line(LINE.replace("— ", "—  ")), "bad-note", id="two-spaces"),
         pytest.param((TEXT + "\n " + LINE).encode(), "bad-note", id="leading-space"),
-        pytest.param((TEXT + "\n" + LINE[:-1] + " \n").encode(), "bad-note", id="trailing-space"),
-        pytest.param((TEXT + "\n" + LINE.replace("ada.", "ada+")).encode(), "bad-note", id="plus-in-the-name"),
-        pytest.param((TEXT + "\n" + LINE.replace("ada.", "ada\u2003")).encode(), "bad-note", id="wide-space-in-the-name"),
-        pytest.param((TEXT + "\n" + LINE.replace("ada.example/log", "")).encode(), "bad-note", id="no-name"),
-        pytest.param((TEXT + "\n— ada.example/log AAAA\n").encode(), "bad-note", id="three-bytes"),
-        pytest.param((TEXT + "\n— ada.example/log AAAAAA==\n").encode(), "bad-note", id="a-key-id-alone"),
-        pytest.param((TEXT + "\n— ada.example/log AAAAAAA\n").encode(), "bad-note", id="no-padding"),
-        pytest.param((TEXT + "\n— ada.example/log AAAAAAB=\n").encode(), "bad-note", id="loose-bits"),
-        pytest.param((TEXT + "\n— ada.example/log AAAA_-AA\n").encode(), "bad-note", id="base64url"),
+        pytest.param(with_line(LINE[:-1] + " \n"), "bad-note", id="trailing-space"),
+        pytest.param(with_line(LINE.replace("ada.", "ada+")), "bad-note", id="plus-in-the-name"),
+        pytest.param(with_line(LINE.replace("ada.", "ada\u2003")), "bad-note", id="wide-space-in-the-name"),
+        pytest.param(with_line(LINE.replace("ada.example/log", "")), "bad-note", id="no-name"),
+        pytest.param(with_line("— ada.example/log AAAA\n"), "bad-note", id="three-bytes"),
+        pytest.param(with_line("— ada.example/log AAAAAA==\n"), "bad-note", id="a-key-id-alone"),
+        pytest.param(with_line("— ada.example/log AAAAAAA\n"), "bad-note", id="no-padding"),
+        pytest.param(with_line("— ada.example/log AAAAAAB=\n"), "bad-note", id="loose-bits"),
+        pytest.param(with_line("— ada.example/log AAAA_-AA\n"), "bad-note", id="base64url"),
         pytest.param(b"cosignature/v1\ntime 1\n" + NOTE, "reserved-note-text", id="a-cosignature-as-a-note"),
-        pytest.param((TEXT + "\n— eve.example AAAAAAAA\n").encode(), "no-known-signature", id="unknown-key-alone"),
+        pytest.param(with_line("— eve.example AAAAAAAA\n"), "no-known-signature", id="unknown-key-alone"),
         pytest.param(NOTE.replace(b"\n7\n", b"\n8\n"), "bad-note-signature", id="another-size"),
         pytest.param(
-            (TEXT + "\n" + str(SIGNED) + str(NoteSignature("ada.example/log", ADA_KEY.key_id, bytes(64)))).encode(),
+            with_line(f"{SIGNED}{NoteSignature('ada.example/log', ADA_KEY.key_id, bytes(64))}"),
             "bad-note-signature",
             id="a-good-and-a-bad-one-of-a-known-key",
         ),
         pytest.param(
-            (TEXT + "\n" + str(NoteSignature("ada.example/log", ADA_KEY.key_id, SIGNED.signature[:63]))).encode(),
+            with_line(NoteSignature("ada.example/log", ADA_KEY.key_id, SIGNED.signature[:63])),
             "bad-note-signature",
             id="short-signature",
         ),
         pytest.param(
-            (TEXT + "\n" + str(NoteSignature("ben.example/w1", BEN_KEY.key_id, b"\0\1\2"))).encode(),
+            with_line(NoteSignature("ben.example/w1", BEN_KEY.key_id, b"\0\1\2")),
             "bad-note-signature",
             id="short-cosignature",
         ),
         pytest.param(
-            (TEXT + "\n" + str(NoteSignature("ben.example/w1", BEN_KEY.key_id, b"\xff" + COSIGNED.signature[1:]))).encode(),
+            with_line(NoteSignature("ben.example/w1", BEN_KEY.key_id, b"\xff" + COSIGNED.signature[1:])),
             "bad-note-signature",
             id="time-over-63-bits",
         ),
         pytest.param(
-            (TEXT + "\n" + str(NoteSignature("ben.example/w1", BEN_KEY.key_id, b"\0\0\0\1" + COSIGNED.signature[4:]))).encode(),
+            with_line(NoteSignature("ben.example/w1", BEN_KEY.key_id, b"\0\0\0\1" + COSIGNED.signature[4:])),
             "bad-note-signature",
             id="another-time",
         ),
         pytest.param(b"x" * 20_000 + b"\n" + NOTE, "note-too-large", id="long-text"),
         pytest.param(b"x" * 200_000, "note-too-large", id="long-note"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_note_of_ours_is_refused(data, code):
     with pytest.raises(Refused) as refused:
         open_note(data, [ADA_KEY, BEN_KEY])
@@ -226,6 +230,22 @@ def test_a_cosignature_has_a_time_of_63_bits(time):
     with pytest.raises(Refused) as refused:
         cosign(ADA, "a", TEXT, time)
     assert refused.value.code == "bad-cosignature-time"
+
+
+def test_a_cosignature_of_a_later_time_is_refused_even_if_its_key_signed_it():
+    late = b"\x80" + bytes(7) + BEN.sign(cosigned_bytes(TEXT, 2**63))
+    signature = NoteSignature("ben.example/w1", BEN_KEY.key_id, late)
+    with pytest.raises(Refused) as refused:
+        open_note(format_note(TEXT, [signature]), [BEN_KEY])
+    assert refused.value.code == "bad-note-signature"
+
+
+def test_a_signature_line_is_verified_only_by_the_key_that_it_names():
+    for name, key_id in (("eve.example", SIGNED.key_id), ("ada.example/log", b"1234")):
+        line = NoteSignature(name, key_id, SIGNED.signature)
+        with pytest.raises(Refused) as refused:
+            verify_signature(TEXT, ADA_KEY, line)
+        assert refused.value.code == "bad-note-signature"
 
 
 def test_a_note_is_not_written_without_signatures_or_with_a_name_that_is_none():
@@ -312,7 +332,5 @@ def test_notes_go_both_ways(text, who):
 def test_a_flipped_bit_is_never_signed_by_both(bit):
     data = bytearray(NOTE)
     data[bit // 8] ^= 1 << bit % 8
-    try:
+    with contextlib.suppress(Refused):
         assert len(open_note(bytes(data), [ADA_KEY, BEN_KEY]).verified) < 2
-    except Refused:
-        pass

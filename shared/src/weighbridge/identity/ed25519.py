@@ -13,11 +13,9 @@ What is left is the equation without the cofactor, R = S·B - k·A, compared as 
 from __future__ import annotations
 
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 PUBLIC_BYTES = 32
-SEED_BYTES = 32
 SIGNATURE_BYTES = 64
 
 _P = 2**255 - 19
@@ -51,14 +49,3 @@ def verify(public: bytes, message: bytes, signature: bytes) -> bool:
     except (InvalidSignature, ValueError):  # ValueError: a library that looks for the point at once
         return False
     return True
-
-
-def public_of(seed: bytes) -> bytes:
-    """Return the public key (32 bytes) of a seed of 32 bytes."""
-    key = Ed25519PrivateKey.from_private_bytes(seed)
-    return key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-
-
-def sign(seed: bytes, message: bytes) -> bytes:
-    """Return the signature (64 bytes) of `message` with a seed of 32 bytes; the same every time."""
-    return Ed25519PrivateKey.from_private_bytes(seed).sign(message)

@@ -132,6 +132,8 @@ def envelope_from_json(obj: object) -> Envelope:
 
 def check_form(envelope: Envelope) -> None:
     """Check everything about an envelope but its signature. Raises one of `envelope_errors`."""
+    if type(envelope.value) is not dict:
+        raise errors.ValueNotMap("the value of an envelope, the record, is a map", path="$.value")
     _check_author(envelope.author)
     if not syntax.is_nsid(envelope.collection):
         raise errors.BadCollection(

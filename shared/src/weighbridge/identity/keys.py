@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 from weighbridge.errors import Refused
-from weighbridge.identity import ed25519
 from weighbridge.identity.didkey import did_key
+
+SEED_BYTES = 32
 
 
 class BadSeed(Refused):
@@ -18,14 +21,14 @@ class BadSeed(Refused):
 class Signer:
     """An Ed25519 key made from a seed of 32 bytes. It never shows the seed, in no representation."""
 
-    __slots__ = ("_did", "_public", "_seed")
+    __slots__ = ("_did", "_key", "_public")
 
     def __init__(self, seed: bytes) -> None:
         """Make the signer of a seed. Raises BadSeed."""
-        if len(seed) != ed25519.SEED_BYTES:
+        if len(seed) != SEED_BYTES:
             raise BadSeed(f"the seed of a signing key has 32 bytes, not {len(seed)}", length=len(seed))
-        self._seed = bytes(seed)
-        self._public = ed25519.public_of(self._seed)
+        self._key = Ed25519PrivateKey.from_private_bytes(seed)
+        self._public = self._key.public_key().public_bytes_raw()
         self._did = did_key(self._public)
 
     @property
@@ -40,7 +43,7 @@ class Signer:
 
     def sign(self, message: bytes) -> bytes:
         """Return the signature (64 bytes) of a message, by RFC 8032: the same every time."""
-        return ed25519.sign(self._seed, message)
+        return self._key.sign(message)
 
     def __repr__(self) -> str:
         return f"Signer({self._did})"
