@@ -8,9 +8,7 @@ from weighbridge.errors import Refused
 
 
 class EnvelopeRefused(Refused):
-    """What every refusal of an envelope is."""
-
-    code: ClassVar[str] = "envelope"
+    """What every refusal of an envelope is; it is never raised itself."""
 
 
 class EnvelopeTooLarge(EnvelopeRefused):
