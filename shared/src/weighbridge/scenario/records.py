@@ -8,12 +8,11 @@ from typing import Any
 import msgspec
 
 from weighbridge.cid import Cid
-from weighbridge.codec import encode
+from weighbridge.codec import encode, from_json
 from weighbridge.errors import WeighbridgeError
 from weighbridge.identity.syntax import is_did
 from weighbridge.limits import MAX_RECORD
 from weighbridge.scenario import steps as s
-from weighbridge.scenario.atjson import from_json
 from weighbridge.scenario.mentions import Json, account, did_of, replace_key, replace_value
 from weighbridge.scenario.wrong import wrong
 from weighbridge.seals import seal_hash

@@ -9,10 +9,10 @@ from typing import Any, Protocol
 import msgspec
 
 from weighbridge.cid import Cid
+from weighbridge.codec import to_json
 from weighbridge.contract import Attachment, RuleSet, Table
 from weighbridge.fold import Fold
 from weighbridge.log.entries import Listed
-from weighbridge.scenario.atjson import to_json
 from weighbridge.scenario.listing import Listing
 from weighbridge.scenario.records import Records
 from weighbridge.scenario.steps import Scenario
