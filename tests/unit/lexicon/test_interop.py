@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from weighbridge.cid import Cid
 from weighbridge.lexicon import LexiconMalformed, LexiconUnsupported, check, load
 from weighbridge.lexicon.formats import FORMATS
@@ -27,7 +26,7 @@ def cases(interop: Path, name: str) -> Any:
 
 
 def data(value: Any) -> Any:
-    """Atproto JSON as values; lenient about base64, as the files are; what is no link or bytes stays a map."""
+    """AT Protocol JSON as values; lenient about base64, as the files are; what is no link stays a map."""
     if isinstance(value, list):
         return [data(each) for each in value]
     if not isinstance(value, dict):
