@@ -40,6 +40,7 @@ __all__ = [
     "BeaconRule",
     "Chain",
     "DiceRanOut",
+    "Draws",
     "Given",
     "GivenOutOfRange",
     "Stream",
@@ -75,7 +76,7 @@ class GivenOutOfRange(Refused):
     code = "given-out-of-range"
 
 
-class _Draws:
+class Draws:
     """Everything that is drawn with dice, once a die can be rolled."""
 
     def die(self, sides: int) -> int:
@@ -127,10 +128,11 @@ class _Draws:
         return self.die(n) - 1 if n > 1 else 0
 
 
-class Stream(_Draws):
+class Stream(Draws):
     """The dice of one record for one purpose. Each draw takes up where the last ended."""
 
     def __init__(self, randomness: bytes, game: str, uri: str, cid: Cid, purpose: str) -> None:
+        self.randomness = randomness
         # The counter is the last item of the array: what stands before it is the same for every block.
         self._prefix = encode([DOMAIN, randomness, game, uri, cid, purpose, 0])[:-1]
         self._buffer = b""
@@ -167,7 +169,7 @@ class Stream(_Draws):
         return taken
 
 
-class Given(_Draws):
+class Given(Draws):
     """Dice whose faces are given, in the order they are asked for, for scenarios. Some may be left over."""
 
     def __init__(self, values: Sequence[int]) -> None:
