@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from weighbridge.cid import Cid
-from weighbridge.lexicon import check
+from weighbridge.identity.syntax import is_at_uri
+from weighbridge.lexicon import check, formats
 
 LINK = Cid.of(b"")
 BLOB = {"$type": "blob", "ref": LINK, "mimeType": "image/png", "size": 9}
@@ -138,3 +139,16 @@ SCHEMAS = st.sampled_from([schema for schema, *_ in (*WRONG.values(), *RIGHT.val
 def test_no_value_raises(schema, value):
     check(lexicon(a=schema), value)
     check(lexicon(a=schema), {"a": value})
+
+
+@given(st.from_regex(formats._COMMON_AT_URI, fullmatch=True, alphabet=st.characters(codec="ascii")))
+def test_an_at_uri_of_the_common_form_is_one_by_the_full_check(text):
+    assert is_at_uri(text)
+
+
+DAYS = {"2024-02-29": True, "2023-02-29": False, "1900-02-29": False, "2000-02-29": True, "2026-04-31": False}
+
+
+@pytest.mark.parametrize(("day", "exists"), DAYS.items(), ids=DAYS)
+def test_a_date_that_the_calendar_does_not_have_is_none(day, exists):
+    assert formats.is_datetime(f"{day}T00:00:00Z") is exists
