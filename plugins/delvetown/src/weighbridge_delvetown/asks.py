@@ -113,7 +113,9 @@ def _act(
 
 
 def _report_stale(docket: Docket, ctx: Context) -> None:
-    ctx.report("stale-trace", docket.uri, "The trace is older than the prompt's window: it rolls without dots (§3).")
+    ctx.report(
+        "stale-trace", docket.uri, "The trace is older than the prompt's window: it rolls without dots (§3)."
+    )
 
 
 # --- The roll ----------------------------------------------------------------------------------------------
@@ -161,11 +163,15 @@ def _dots(docket: Docket, ctx: Context, act: Act) -> int:
     if cited is None or trace is None:
         return int(act["dots"])
     if trace.verdict == "unsettled":
-        ctx.report("unsettled-trace", docket.uri, "No verdict on the trace came in time; the roll goes on (§3).")
+        ctx.report(
+            "unsettled-trace", docket.uri, "No verdict on the trace came in time; the roll goes on (§3)."
+        )
     if trace.verdict == "unsettled" and rules.unsettled_trace == "no-dots":
         return 0
     if is_unresolved(trace, cited.opens, cited.broken):
-        ctx.report("bad-trace", docket.uri, "The trace does not show what it should: it rolls without dots (§3).")
+        ctx.report(
+            "bad-trace", docket.uri, "The trace does not show what it should: it rolls without dots (§3)."
+        )
         return 0
     dated = None if cited.by_listing or trace.verdict == "unsettled" else date_of(trace, docket.at)
     if dated is not None and day_of(dated) < act["from"]:

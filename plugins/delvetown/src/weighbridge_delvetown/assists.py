@@ -29,7 +29,11 @@ def assist_line(table: Table, docket: Docket) -> Line | None:
     line = no_standing(table.get(f"sheet/{docket.author}")) or unwitnessed(table, docket, scene)
     if line is not None or scene is None:
         return line
-    return over_ration(table, docket, docket.rules.assist_cost) or barred(table, docket, scene) or _stranger(table, docket)
+    return (
+        over_ration(table, docket, docket.rules.assist_cost)
+        or barred(table, docket, scene)
+        or _stranger(table, docket)
+    )
 
 
 def _stranger(table: Table, docket: Docket) -> Line | None:

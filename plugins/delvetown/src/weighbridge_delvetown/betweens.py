@@ -18,7 +18,7 @@ from weighbridge_delvetown.traces import Cited, is_unresolved, read_trace
 
 def needs_of(docket: Docket) -> Needs:
     """Return what a between move awaits: a resist its dice, the others their trace's verdict."""
-    return Needs(dice=("resist",)) if docket.value["purpose"] == "resist" else Needs(trace=True)
+    return Needs(dice=("resist",)) if docket.value.get("purpose") == "resist" else Needs(trace=True)
 
 
 def judge_between(table: Table, docket: Docket, ctx: Context) -> Needs:
@@ -51,7 +51,9 @@ def between_line(table: Table, docket: Docket) -> Line | None:
 
 def _untraced(docket: Docket) -> Line | None:
     if "trace" not in docket.value:
-        return Line("refused", "no-trace", "Rest and repair point to a trace, and this has none (§5).", uses=True)
+        return Line(
+            "refused", "no-trace", "Rest and repair point to a trace, and this has none (§5).", uses=True
+        )
     if _cited(docket) is None:
         return Line("refused", "bad-form", "The trace has no form that a trace may have (§3).", uses=True)
     return None
@@ -84,6 +86,8 @@ def complete_between(table: Table, docket: Docket, ctx: Context) -> None:
     if docket.value["purpose"] != "resist":
         _recover(table, docket, ctx)
         return
+    if docket.roll is None:
+        return  # refused at its listing
     resist: dict[str, Any] = table[f"resist/{docket.id}"]
     faces = ctx.dice("resist").roll(2, 6) if docket.has_dice else []
     status = "untimely" if docket.roll == "untimely" else "rolled"
@@ -101,9 +105,13 @@ def _recover(table: Table, docket: Docket, ctx: Context) -> None:
         return
     unsettled = trace.verdict == "unsettled"
     if unsettled:
-        ctx.report("unsettled-trace", docket.uri, "No verdict on the trace came in time; the move goes on (§3).")
+        ctx.report(
+            "unsettled-trace", docket.uri, "No verdict on the trace came in time; the move goes on (§3)."
+        )
     if is_unresolved(trace, cited.opens, cited.broken) or (unsettled and rules.unsettled_trace == "no-dots"):
-        ctx.report("bad-trace", docket.uri, "The trace does not show what it should: the move does nothing (§5).")
+        ctx.report(
+            "bad-trace", docket.uri, "The trace does not show what it should: the move does nothing (§5)."
+        )
         return
     action = docket.value.get("harm")
     if action is None:
@@ -111,7 +119,9 @@ def _recover(table: Table, docket: Docket, ctx: Context) -> None:
         return
     sheet: dict[str, Any] | None = table.get(f"sheet/{docket.author}")
     if sheet is not None and sheet["harm"].get(action, 0) >= 3:
-        ctx.report("torn", docket.uri, f"Harm of level 3 on {action} is cleared by somebody else's mend alone (§5).")
+        ctx.report(
+            "torn", docket.uri, f"Harm of level 3 on {action} is cleared by somebody else's mend alone (§5)."
+        )
         return
     lower_harm(table, docket.author, action, 1)
 

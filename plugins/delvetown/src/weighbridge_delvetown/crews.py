@@ -43,7 +43,9 @@ def take_join(table: Table, ctx: Context, uri: str, did: str, crew: str, rules: 
         return
     roster: list[str] | None = table.get(f"roster/{id_of(crew, CREW)}")
     if roster is not None and did not in roster:
-        ctx.report("not-your-crew", uri, "The crew's record does not list you, so there is nothing to sign (§7).")
+        ctx.report(
+            "not-your-crew", uri, "The crew's record does not list you, so there is nothing to sign (§7)."
+        )
     _seat(table, did, crew)
 
 

@@ -27,7 +27,12 @@ def _uri(description: str) -> Json:
 
 
 def _day(description: str) -> Json:
-    return {"type": "string", "minLength": 10, "maxLength": 10, "description": f"{description}, as YYYY-MM-DD."}
+    return {
+        "type": "string",
+        "minLength": 10,
+        "maxLength": 10,
+        "description": f"{description}, as YYYY-MM-DD.",
+    }
 
 
 def _map(description: str) -> Json:
@@ -185,7 +190,13 @@ def _move() -> Json:
             "kind": _word("Whom it counts for.", "faction", "project"),
         },
     )
-    return _record(MOVE, "A move: anything that happens in the game. Its kind says which.", ["kind", "game"], every, **defs)
+    return _record(
+        MOVE,
+        "A move: anything that happens in the game. Its kind says which.",
+        ["kind", "game"],
+        every,
+        **defs,
+    )
 
 
 ROOT_DOCUMENT = _record(
@@ -194,14 +205,19 @@ ROOT_DOCUMENT = _record(
     ["gm"],
     {
         "gm": _did("The GM."),
-        "house": _list(_did("A seat."), "Seats of the house: they play, do not count for the gate, and cannot be GM."),
+        "house": _list(
+            _did("A seat."), "Seats of the house: they play, do not count for the gate, and cannot be GM."
+        ),
         "rules": _map("The game's options; each has a default."),
         "beacon": _map("Of the kernel: the chain of beacons and the margin in seconds."),
         "lister": _did("Of the kernel: the operator who writes the log."),
         "policy": _map("Of the kernel: who cosigns."),
         "witnesses": _map("Of the kernel: whose trace reports settle."),
         "fold": _map("Of the kernel: the rule set's name, pin and attachments."),
-        "voidDays": {"type": "integer", "description": "Of the kernel: game days within which a record can be voided."},
+        "voidDays": {
+            "type": "integer",
+            "description": "Of the kernel: game days within which a record can be voided.",
+        },
         "floods": _map("Of the kernel: records a day of one author, and of authors without standing."),
         "succeeds": _uri("Of the kernel: the root this one follows."),
         "createdAt": MADE,

@@ -16,7 +16,7 @@ def add_drift(table: Table, ctx: Context, did: str, cost: int, limit: int) -> in
     sheet: dict[str, Any] | None = table.get(f"sheet/{did}")
     if sheet is None or cost <= 0:
         return 0
-    before = sheet["drift"]
+    before: int = sheet["drift"]
     lost = before + cost >= limit
     sheet["drift"] = 0 if lost else before + cost
     table[f"sheet/{did}"] = sheet

@@ -27,7 +27,16 @@ def keep_early(table: Table, docket: Docket, ctx: Context) -> None:
 
 def _refuse(table: Table, docket: Docket, ctx: Context) -> None:
     known = f"waiting/{docket.author}" in table
-    if known or docket.value["kind"] in ("stance", "prompt", "close", "consequence", "scar", "strike", "rule", "outage"):
+    if known or docket.value["kind"] in (
+        "stance",
+        "prompt",
+        "close",
+        "consequence",
+        "scar",
+        "strike",
+        "rule",
+        "outage",
+    ):
         ctx.report("gate", docket.uri, "The game has no well-formed root yet: nothing opens before it (§1).")
     else:
         ctx.report("no-sheet", docket.uri, "This account has no sheet, so it makes no moves (§1).")

@@ -89,7 +89,9 @@ def untraced(docket: Docket, cited: Cited | None) -> Line | None:
     return None
 
 
-def ask_line(table: Table, docket: Docket, sheet: Sheet | None, scene: Scene | None, cited: Cited | None) -> Line | None:
+def ask_line(
+    table: Table, docket: Docket, sheet: Sheet | None, scene: Scene | None, cited: Cited | None
+) -> Line | None:
     """Return the first line that refuses an ask or leaves it unwitnessed, or None."""
     line = no_standing(sheet) or unwitnessed(table, docket, scene)
     if line is not None or sheet is None or scene is None:

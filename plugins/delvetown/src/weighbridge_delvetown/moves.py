@@ -30,7 +30,7 @@ WITHOUT_SHEET = ("join", "leave", "stance", "say")
 
 def needs_of(docket: Docket) -> Needs:
     """Return the most a record awaits."""
-    kind = _kind(docket)
+    kind = kind_of(docket)
     if docket.rules is None:
         return NOTHING
     if kind == "ask":
@@ -43,9 +43,9 @@ def judge(table: Table, docket: Docket, ctx: Context) -> Needs:
     if docket.rules is None or docket.collection != MOVE:
         return NOTHING
     report_skew(docket, ctx)
-    if _kind(docket) == "ask":
+    if kind_of(docket) == "ask":
         return asks.judge_ask(table, docket, ctx)
-    return betweens.judge_between(table, docket, ctx) if _kind(docket) == "between" else NOTHING
+    return betweens.judge_between(table, docket, ctx) if kind_of(docket) == "between" else NOTHING
 
 
 def apply(table: Table, docket: Docket, ctx: Context) -> None:
@@ -60,26 +60,29 @@ def apply(table: Table, docket: Docket, ctx: Context) -> None:
     elif docket.collection == CREW:
         take_crew(table, docket.uri, docket.value, docket.rules)
         refresh_turf(table)
-    elif _kind(docket) in GM_KINDS:
+    elif kind_of(docket) in GM_KINDS:
         _gm_move(table, docket, ctx)
     else:
         _move(table, docket, ctx)
 
 
-def _kind(docket: Docket) -> str:
-    return str(docket.value["kind"]) if docket.collection == MOVE and docket.value is not None else ""
+def kind_of(docket: Docket) -> str:
+    """Return the kind of a move; empty for anything else, however it is shaped."""
+    value = docket.value
+    kind = value.get("kind") if docket.collection == MOVE and isinstance(value, dict) else None
+    return kind if isinstance(kind, str) else ""
 
 
 def _gm_move(table: Table, docket: Docket, ctx: Context) -> None:
     if docket.author != docket.gm:
-        says = f"A {_kind(docket)} is the GM's move; signed by anybody else it changes nothing (§1)."
+        says = f"A {kind_of(docket)} is the GM's move; signed by anybody else it changes nothing (§1)."
         ctx.report("not-gm", docket.uri, says)
         return
-    _GM[_kind(docket)](table, docket, ctx)
+    _GM[kind_of(docket)](table, docket, ctx)
 
 
 def _move(table: Table, docket: Docket, ctx: Context) -> None:
-    kind = _kind(docket)
+    kind = kind_of(docket)
     if kind not in _JUDGED:
         sheet: dict[str, Any] | None = table.get(f"sheet/{docket.author}")
         line = None if sheet is None and kind in WITHOUT_SHEET else no_standing(sheet)
@@ -134,7 +137,7 @@ _GM: dict[str, Callable[[Table, Docket, Context], None]] = {
 
 def voided(table: Table, docket: Docket) -> None:
     """Say what remains of a void move: of an ask its cell, and of what uses a ration that use."""
-    kind = _kind(docket)
+    kind = kind_of(docket)
     if kind == "strike":
         void_strike(table, docket)
     if docket.rules is None:

@@ -13,6 +13,8 @@ ANY_AT_URI = re.compile(r"at://[A-Za-z0-9._:%-]+(/[a-zA-Z0-9.-]+(/[A-Za-z0-9._~:
 URL = re.compile(r"https?://[A-Za-z0-9._~:@%-]+([/?#][!-~\u00a1-\U0010ffff]*)?")
 CID = re.compile(r"b[a-z2-7]{20,120}|Qm[1-9A-HJ-NP-Za-km-z]{44}", re.ASCII)
 
+PLACE = re.compile(r"[a-z0-9-]{1,32}", re.ASCII)
+
 MOVE = "town.delve.move"
 SHEET = "town.delve.sheet"
 CREW = "town.delve.crew"

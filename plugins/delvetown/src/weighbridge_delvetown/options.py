@@ -9,9 +9,8 @@ from typing import Any, Literal
 from weighbridge.contract import Frozen, Problem
 
 from weighbridge_delvetown.actions import DELVETOWN, NAMED
-from weighbridge_delvetown.names import DID
+from weighbridge_delvetown.names import DID, PLACE
 
-_PLACE = re.compile(r"[a-z0-9-]{1,32}", re.ASCII)
 _ACTION = re.compile(r"[a-z][a-z0-9-]{0,31}", re.ASCII)
 
 
@@ -129,7 +128,11 @@ _GROUPS: dict[str, dict[str, _Bounds]] = {
         "vouch": (0, 1000, "vouch"),
         "heatWorse": (0, 1001, "heat_worse"),
     },
-    "effect": {"limited": (0, 1000, "limited"), "standard": (0, 1000, "standard"), "great": (0, 1000, "great")},
+    "effect": {
+        "limited": (0, 1000, "limited"),
+        "standard": (0, 1000, "standard"),
+        "great": (0, 1000, "great"),
+    },
 }
 _CHOICES: dict[str, tuple[tuple[str, ...], str]] = {
     "consequenceDefault": (("first", "none"), "consequence_default"),
@@ -247,7 +250,7 @@ def _place(reader: _Reader, path: str, value: Any) -> Place | None:
     given = reader.map(value, path, {"name": 0, "namer": 0, "title": 0})
     before = len(reader.problems)
     name, namer, title = given.get("name"), given.get("namer"), given.get("title")
-    if not isinstance(name, str) or _PLACE.fullmatch(name) is None:
+    if not isinstance(name, str) or PLACE.fullmatch(name) is None:
         reader.wrong(f"{path}.name", "1 to 32 of a-z, 0-9 and -")
     if not isinstance(namer, str) or DID.fullmatch(namer) is None:
         reader.wrong(f"{path}.namer", "a DID")

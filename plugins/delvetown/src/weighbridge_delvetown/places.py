@@ -7,6 +7,7 @@ from typing import Any
 from weighbridge.contract import Context, Docket, Table
 
 from weighbridge_delvetown.crews import crew_of
+from weighbridge_delvetown.names import PLACE
 from weighbridge_delvetown.options import Options
 
 TURF_STANCES = ("play", "neutral", "sell")
@@ -57,7 +58,7 @@ def take_stance(table: Table, docket: Docket, ctx: Context) -> None:
 
 
 def _is_name(name: str) -> bool:
-    return 0 < len(name) <= 32 and name.isascii() and " " not in name and name.isprintable()
+    return PLACE.fullmatch(name) is not None
 
 
 def _crew_named(table: Table, name: str | None) -> str:

@@ -25,7 +25,7 @@ from weighbridge_delvetown.day_ends import end_day
 from weighbridge_delvetown.documents import COLLECTIONS
 from weighbridge_delvetown.effects import VOCABULARY, take_effect
 from weighbridge_delvetown.generate import random_game
-from weighbridge_delvetown.names import MOVE, ROOT, SHEET
+from weighbridge_delvetown.names import ROOT, SHEET
 from weighbridge_delvetown.options import Options, read_options
 from weighbridge_delvetown.rulings import ruling_of, voidable
 from weighbridge_delvetown.shapes import shape_of
@@ -78,10 +78,10 @@ class Delvetown(RuleSet):
 
     def changed(self, docket: Docket, op: Literal["update", "delete"]) -> str:
         """Return the code for a changed or deleted record: a scar stays."""
-        scar = docket.collection == MOVE and docket.value["kind"] == "scar" and docket.author == docket.gm
         if op == "update":
             return "edited"
-        return "scar-deleted" if scar else "deleted"
+        is_scar = moves.kind_of(docket) == "scar" and docket.author == docket.gm
+        return "scar-deleted" if is_scar else "deleted"
 
     def day_end(self, table: Table, day: int, ctx: Context) -> None:
         """Let a game day end."""

@@ -34,8 +34,9 @@ def voidable(docket: Docket) -> Literal["back", "forward"]:
     """Say what a strike on a record means: moves and crews are void from their listing on."""
     if docket.collection == SHEET:
         return "forward"
-    kind = docket.value.get("kind")
-    bought = kind == "advance" and docket.value.get("buys") == "ability"
+    value = docket.value if isinstance(docket.value, dict) else {}
+    kind = value.get("kind")
+    bought = kind == "advance" and value.get("buys") == "ability"
     return "forward" if kind == "claim" or bought else "back"
 
 
@@ -106,7 +107,9 @@ def _mark(table: Table, subject: str) -> dict[str, Any]:
 
 
 def _nothing(docket: Docket, ctx: Context) -> None:
-    ctx.report("bad-ruling", docket.uri, "This rules on nothing that stands, or answers no open question (§9).")
+    ctx.report(
+        "bad-ruling", docket.uri, "This rules on nothing that stands, or answers no open question (§9)."
+    )
 
 
 # --- Answers -----------------------------------------------------------------------------------------------

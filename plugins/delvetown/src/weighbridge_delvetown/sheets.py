@@ -50,7 +50,9 @@ def take_sheet(table: Table, ctx: Context, record: Mapping[str, Any], rules: Opt
         ctx.report("deleted", record["uri"], "This sheet was deleted before it was pinned (§1).")
     elif problems := sheet_problems(record["value"], rules):
         says = "; ".join(f"{p.path}: {p.says}" for p in problems)
-        ctx.report("bad-sheet", record["uri"], f"This sheet is not well-formed, so it is not pinned: {says} (§3).")
+        ctx.report(
+            "bad-sheet", record["uri"], f"This sheet is not well-formed, so it is not pinned: {says} (§3)."
+        )
     else:
         ctx.withdraw("bad-sheet", record["uri"])
         _pin(table, ctx, record, rules)
@@ -59,11 +61,17 @@ def take_sheet(table: Table, ctx: Context, record: Mapping[str, Any], rules: Opt
 def _later(ctx: Context, record: Mapping[str, Any], who: Mapping[str, Any]) -> None:
     uri = record["uri"]
     if record["op"] == "delete":
-        ctx.report("deleted", uri, "This sheet was deleted after it was listed; the pinned version still counts (§1).")
+        ctx.report(
+            "deleted",
+            uri,
+            "This sheet was deleted after it was listed; the pinned version still counts (§1).",
+        )
     elif uri != who["uri"]:
         ctx.report("second-sheet", uri, "You have a pinned sheet already: one sheet per account (§1).")
     elif record["cid"] != who["cid"]:
-        ctx.report("edited", uri, "This sheet was edited after it was pinned; the pinned version still counts (§1).")
+        ctx.report(
+            "edited", uri, "This sheet was edited after it was pinned; the pinned version still counts (§1)."
+        )
 
 
 def _pin(table: Table, ctx: Context, record: Mapping[str, Any], rules: Options) -> None:
@@ -99,7 +107,9 @@ def _pin(table: Table, ctx: Context, record: Mapping[str, Any], rules: Options) 
 
 def ask_ability(ctx: Context, uri: str) -> None:
     """Ask the GM whether the abilities of a sheet, or the one an advance bought, are fair. They stand meanwhile."""
-    ctx.ask("ability", uri, "Is this ability fair? It stands until you strike it.", ("allow", "strike"), "allow")
+    ctx.ask(
+        "ability", uri, "Is this ability fair? It stands until you strike it.", ("allow", "strike"), "allow"
+    )
 
 
 # --- Abilities ---------------------------------------------------------------------------------------------

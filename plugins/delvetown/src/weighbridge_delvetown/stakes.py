@@ -15,14 +15,20 @@ COUNTS = "counts"
 
 def stake_of(table: Table, docket: Docket) -> Value:
     """Return what an ask or a resist stands to draw as the table has it, and the rulings that stand on it."""
-    if docket.value.get("kind") == "between":
+    value = docket.value if isinstance(docket.value, dict) else {}
+    if value.get("kind") == "between":
         resist: dict[str, Any] | None = table.get(f"resist/{docket.id}")
         return {"status": "refused" if resist is None else COUNTS}
     cell: dict[str, Any] | None = table.get(f"ask/{docket.id}")
     act: dict[str, Any] | None = table.get(f"act/{docket.id}")
     if cell is None or act is None:
         return {"status": "refused" if cell is None else cell["status"]}
-    stake: dict[str, Any] = {"status": COUNTS, "dots": act["dots"], "harm": act["harm"], "extra": act["extra"]}
+    stake: dict[str, Any] = {
+        "status": COUNTS,
+        "dots": act["dots"],
+        "harm": act["harm"],
+        "extra": act["extra"],
+    }
     return {**stake, "rulings": [act[name] for name in ("picked", "ruled") if name in act]}
 
 
@@ -49,9 +55,13 @@ def hold_pool(docket: Docket, ctx: Context, act: dict[str, Any], dots: int) -> i
     if stake is None or stake["status"] != COUNTS:
         return pool
     # The verdict on the trace is no void: what it leaves of the dots holds for the stake as well.
-    then = pool_of(min(stake["dots"], dots if dots < act["dots"] else stake["dots"]), stake["harm"], stake["extra"])
+    then = pool_of(
+        min(stake["dots"], dots if dots < act["dots"] else stake["dots"]), stake["harm"], stake["extra"]
+    )
     if then != pool:
-        says = f"The past changed after its dice were public: it had {then} dice and would have {pool} now (§4)."
+        says = (
+            f"The past changed after its dice were public: it had {then} dice and would have {pool} now (§4)."
+        )
         ctx.report("overtaken", docket.uri, says)
     return min(pool, then)
 

@@ -78,7 +78,9 @@ def _fits(part: Any, holds: str) -> bool:
     if holds == "cid":
         return _cid_text(part) != ""
     if holds == "uris":
-        return isinstance(part, list) and bool(part) and all(uri_of(each).startswith("at://") for each in part)
+        return (
+            isinstance(part, list) and bool(part) and all(uri_of(each).startswith("at://") for each in part)
+        )
     return uri_of(part) != ""
 
 

@@ -33,7 +33,12 @@ def _blocks(table: Table) -> Iterator[Block]:
 
 def _crews(table: Table) -> Iterator[Block]:
     rows = tuple(
-        (crew["name"], ", ".join(_name(table, did) for did in crew["members"]), str(crew["size"]), str(crew["heat"]))
+        (
+            crew["name"],
+            ", ".join(_name(table, did) for did in crew["members"]),
+            str(crew["size"]),
+            str(crew["heat"]),
+        )
         for _, crew in table.items("crew/")
     )
     if rows:
@@ -47,7 +52,7 @@ def _clocks(table: Table) -> Iterator[Block]:
         yield Heading("Clocks")
     for clock in clocks:
         owner = _crew_name(table, clock["owner"]) if "owner" in clock else ""
-        yield Clock(clock["name"], clock["size"], clock["filled"], f"{clock['kind']} {owner}".rstrip())
+        yield Clock(clock["name"], clock["size"], clock["filled"], f"{clock['kind']} {owner}".rstrip(" "))
 
 
 def _places(table: Table) -> Iterator[Block]:
@@ -84,7 +89,9 @@ def _sheets(table: Table) -> Iterator[Block]:
 
 def _rolls(table: Table) -> Iterator[Block]:
     acts = [(act, table.get(f"ask/{key.removeprefix('act/')}", {})) for key, act in table.items("act/")]
-    rolled = sorted((pair for pair in acts if pair[1].get("status") == "rolled"), key=lambda pair: pair[0]["seq"])
+    rolled = sorted(
+        (pair for pair in acts if pair[1].get("status") == "rolled"), key=lambda pair: pair[0]["seq"]
+    )
     if rolled:
         yield Heading("Last rolls")
         yield Grid(
@@ -96,7 +103,15 @@ def _rolls(table: Table) -> Iterator[Block]:
 def _roll(table: Table, act: dict[str, Any], ask: dict[str, Any]) -> tuple[str, ...]:
     dice = " ".join(str(face) for face in ask["dice"])
     result = "crit" if ask["crit"] else ask["result"]
-    return (_name(table, act["by"]), act["action"], ask["position"], ask["effect"], dice, str(ask["kept"]), result)
+    return (
+        _name(table, act["by"]),
+        act["action"],
+        ask["position"],
+        ask["effect"],
+        dice,
+        str(ask["kept"]),
+        result,
+    )
 
 
 def _name(table: Table, did: str) -> str:

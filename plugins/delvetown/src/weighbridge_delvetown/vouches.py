@@ -54,7 +54,11 @@ def rule_vouch(table: Table, docket: Docket, ctx: Context, ask: str) -> bool:
     if ctx.question("vouch", act["uri"]) is None:
         if not was_permitted(table, ask, docket.uri):
             return False
-        ctx.report("overtaken", docket.uri, "A void changed the past: there is no such audit of a vouch any more (§6).")
+        ctx.report(
+            "overtaken",
+            docket.uri,
+            "A void changed the past: there is no such audit of a vouch any more (§6).",
+        )
         return True
     _rule(table, ctx, docket.rules, ask, ruling)
     return True

@@ -24,6 +24,8 @@ def drop_waiting(table: Table, ctx: Context, ask: str) -> None:
     """Report what waited for an ask and turned out to answer nothing."""
     pick, rule = take_waiting(table, ask, "pick"), take_waiting(table, ask, "rule")
     if pick is not None:
-        ctx.report("bad-consequence", pick["uri"], "The roll came to owe nothing: the pick changes nothing (§4).")
+        ctx.report(
+            "bad-consequence", pick["uri"], "The roll came to owe nothing: the pick changes nothing (§4)."
+        )
     if rule is not None:
         ctx.report("bad-ruling", rule["uri"], "The roll opened no question: the answer changes nothing (§9).")

@@ -34,7 +34,9 @@ def take_claim(table: Table, docket: Docket, ctx: Context) -> None:
     earned = f"earned/{did}:{text_of(day)}"
     kinds: list[str] = table.get(earned, [])
     if kind in kinds:
-        ctx.report("double-claim", docket.uri, f"XP for {kind} was claimed today already: one a kind and day (§6).")
+        ctx.report(
+            "double-claim", docket.uri, f"XP for {kind} was claimed today already: one a kind and day (§6)."
+        )
         return
     if kind == "lost-roll" and not _lose(table, docket, ctx):
         return
@@ -104,4 +106,8 @@ def _unpaid(value: dict[str, Any], sheet: dict[str, Any], price: Price, rules: O
     action = value.get("action")
     if action not in rules.actions:
         return "A dot is for an action of this game"
-    return f"{action} has {rules.dots_max} dots, the most" if sheet["dots"].get(action, 0) >= rules.dots_max else ""
+    return (
+        f"{action} has {rules.dots_max} dots, the most"
+        if sheet["dots"].get(action, 0) >= rules.dots_max
+        else ""
+    )
