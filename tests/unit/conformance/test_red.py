@@ -10,6 +10,7 @@ import coin
 import crooked
 import pytest
 from weighbridge.conformance import RuleSetConformance, games
+from weighbridge.conformance.processes import RuleSetNowhere
 from weighbridge.contract import RuleSet
 
 SEEDS = range(6)
@@ -72,3 +73,8 @@ def test_another_python_is_asked_where_one_is_named(monkeypatch, tmp_path: Path)
     monkeypatch.setenv("WEIGHBRIDGE_OTHER_PYTHON", str(other))
     with pytest.raises(AssertionError, match="another world"):
         kit(coin.RULES).test_two_processes_come_to_the_same()
+
+
+def test_a_rule_set_that_no_other_process_can_import_is_broken():
+    with pytest.raises(RuleSetNowhere, match="rule-set-nowhere: Coin has no instance"):
+        kit(coin.Coin()).test_two_processes_come_to_the_same()

@@ -14,10 +14,12 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 from weighbridge.conformance.folding import summary
 from weighbridge.conformance.games import generated
 from weighbridge.contract import RuleSet
+from weighbridge.errors import Broken
 
 OTHER_PYTHON = "WEIGHBRIDGE_OTHER_PYTHON"
 """The environment variable that names another Python (with Weighbridge's dependencies) to compare with."""
@@ -27,6 +29,12 @@ SURROUNDINGS: tuple[Mapping[str, str], ...] = (
     {"PYTHONHASHSEED": "4242", "TZ": "Pacific/Chatham", "LANG": "tr_TR.UTF-8", "LC_ALL": "tr_TR.UTF-8"},
 )
 """Two environments that no honest rule set can tell apart."""
+
+
+class RuleSetNowhere(Broken):
+    """A rule set is no module's attribute, so that no other process can import it."""
+
+    code: ClassVar[str] = "rule-set-nowhere"
 
 
 def transcripts(where: str, first: int, stop: int, surroundings: Mapping[str, str], python: str = "") -> str:
@@ -65,7 +73,10 @@ def place_of(ruleset: RuleSet) -> str:
             if value is ruleset:
                 return f"{module}:{name}"
         module = module.rpartition(".")[0]
-    raise LookupError(f"{type(ruleset).__qualname__} has no instance at the top of its module or package")
+    raise RuleSetNowhere(
+        f"{type(ruleset).__qualname__} has no instance at the top of its module or package: other processes "
+        "could not import it"
+    )
 
 
 def _source_folders() -> list[str]:
