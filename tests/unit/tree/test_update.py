@@ -137,8 +137,8 @@ def test_many_neighbours_of_one_depth_make_one_fat_node():
     keys = mined("fat/", 0, 3000)
     tree = Tree.build(dict.fromkeys(keys, VALUES[0]))
     assert len(list(tree.blocks())) == 1
-    grown = tree.update({key: VALUES[1] for key in keys[::2]}).update(dict.fromkeys(keys[1::2]))
-    assert grown.root == Tree.build({key: VALUES[1] for key in keys[::2]}).root
+    grown = tree.update(dict.fromkeys(keys[::2], VALUES[1])).update(dict.fromkeys(keys[1::2]))
+    assert grown.root == Tree.build(dict.fromkeys(keys[::2], VALUES[1])).root
 
 
 def test_a_deep_key_stands_on_a_tower_of_empty_nodes_that_goes_with_it():

@@ -31,7 +31,7 @@ def _node(blocks: Mapping[Cid, bytes], cid: Cid, place: Place) -> tuple[Node, in
     if block is None:
         raise BlockMissing(f"the block of node {cid} is not at hand", cid=cid)
     node, level = decode_node(checked_block(cid, block), place)
-    node.digest = cid.digest
+    node.block, node.digest = block, cid.digest
     return node, level
 
 

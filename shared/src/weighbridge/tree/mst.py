@@ -9,7 +9,7 @@ from typing import NamedTuple
 from weighbridge.cid import Cid
 from weighbridge.tree.errors import TreeValue
 from weighbridge.tree.keys import check_key, key_depth
-from weighbridge.tree.node import EMPTY, Node, Stub, encode_node, seal
+from weighbridge.tree.node import EMPTY, Node, Stub, seal
 from weighbridge.tree.update import Change, apply
 
 
@@ -99,7 +99,7 @@ class Tree:
         stack = [self._node]
         while stack:
             node = stack.pop()
-            yield node.cid, encode_node(node)
+            yield node.cid, node.block
             stack.extend(sub for sub in reversed(node.subs or ()) if sub is not None)
 
     def prove(self, key: str) -> list[bytes]:
@@ -111,7 +111,7 @@ class Tree:
         node: Node | None = self._node
         path = []
         while node is not None:
-            path.append(encode_node(node))
+            path.append(node.block)
             at = bisect_left(node.keys, key)
             if at < len(node.keys) and node.keys[at] == key:
                 break

@@ -21,7 +21,9 @@ NODE_LINK: Final = LINK + b"\x01\x71\x12\x20"
 NULL: Final = b"\xf6"
 
 _NODE: Final = b"\xa2\x61e"
-_LEFT: Final = b"\x61l"
+_STARTS: Final = tuple(_NODE + head(4, count) for count in range(64))
+_LEFT: Final = b"\x61l" + NODE_LINK
+_END: Final = b"\x61l" + NULL
 _VALUE: Final = b"\x61v" + LINK
 _NULL_VALUE: Final = NULL + _VALUE
 # An entry up to its suffix, by the suffix's length; and from there to `t`, by the length of the prefix.
@@ -33,24 +35,18 @@ class Node:
     """A node: `keys` (all of one depth), their `values` (raw CIDs) and the subtrees around them.
 
     `subs[i]` lies before `keys[i]`, `subs[len(keys)]` after the last; `subs` itself is None where there are
-    none at all. `digest` is the SHA-256 of the block, empty until `seal`. `heads` is what `entry_heads` says
-    of the keys, kept where there are subtrees: such nodes are encoded again and again under the same keys.
-    Nothing else ever changes.
+    none at all. `block` and its SHA-256, `digest`, are empty until `seal`. Nothing else ever changes.
     """
 
-    __slots__ = ("digest", "heads", "keys", "subs", "values")
+    __slots__ = ("block", "digest", "keys", "subs", "values")
 
     def __init__(
-        self,
-        keys: tuple[str, ...],
-        values: tuple[bytes, ...],
-        subs: tuple[Node | None, ...] | None,
-        heads: tuple[bytes, ...] | None = None,
+        self, keys: tuple[str, ...], values: tuple[bytes, ...], subs: tuple[Node | None, ...] | None
     ) -> None:
         self.keys = keys
         self.values = values
         self.subs = subs
-        self.heads = heads
+        self.block = b""
         self.digest = b""
 
     @property
@@ -75,46 +71,50 @@ class Stub(Node):
 EMPTY: Final = Node((), (), None)
 
 
-def entry_heads(keys: tuple[str, ...]) -> tuple[bytes, ...]:
-    """Return each entry's encoding up to the subtree: what the keys alone decide."""
-    heads = []
-    previous = b""
-    for text in keys:
-        key = text.encode("ascii")
-        shared = shared_prefix(previous, key)
-        heads.append(_SUFFIX_HEADS[len(key) - shared] + key[shared:] + _PREFIXES[shared])
-        previous = key
-    return tuple(heads)
-
-
 def encode_node(node: Node) -> bytes:
-    """Return the block of a node whose subtrees are sealed."""
-    keys, values, subs = node.keys, node.values, node.subs
-    parts = [_NODE, head(4, len(keys))]
-    if subs is None:
-        for start, value in zip(entry_heads(keys), values, strict=True):
-            parts += (start, _NULL_VALUE, value)
-        parts += (_LEFT, NULL)
-        return b"".join(parts)
-    if node.heads is None:
-        node.heads = entry_heads(keys)
+    """Return the block of a node. Seals its subtrees first."""
+    count = len(node.keys)
+    subs = node.subs or (None,) * (count + 1)
+    parts = [_STARTS[count] if count < len(_STARTS) else _NODE + head(4, count)]
     after = iter(subs)
     left = next(after)
-    for start, sub, value in zip(node.heads, after, values, strict=True):
+    previous = b""
+    for text, sub, value in zip(node.keys, after, node.values, strict=True):
+        key = text.encode("ascii")
+        shared = shared_prefix(previous, key)
+        suffix = key[shared:]
+        previous = key
         if sub is None:
-            parts += (start, _NULL_VALUE, value)
+            parts += (_SUFFIX_HEADS[len(suffix)], suffix, _PREFIXES[shared], _NULL_VALUE, value)
         else:
-            parts += (start, NODE_LINK, sub.digest, _VALUE, value)
-    parts += (_LEFT, NULL) if left is None else (_LEFT, NODE_LINK, left.digest)
+            link = sub.digest or seal(sub)
+            parts += (_SUFFIX_HEADS[len(suffix)], suffix, _PREFIXES[shared], NODE_LINK, link, _VALUE, value)
+    parts += (_END,) if left is None else (_LEFT, left.digest or seal(left))
     return b"".join(parts)
 
 
-def seal(node: Node) -> None:
-    """Fill in the digests of a node and of all under it that have none yet."""
-    for sub in node.subs or ():
-        if sub is not None and not sub.digest:
-            seal(sub)
-    node.digest = sha256(encode_node(node)).digest()
+def seal(node: Node) -> bytes:
+    """Fill in block and digest of a node, and of all under it that have none yet; return the digest."""
+    node.block = encode_node(node)
+    node.digest = sha256(node.block).digest()
+    return node.digest
+
+
+def seal_like(node: Node, old: Node, exchanged: list[tuple[bytes, bytes]]) -> None:
+    """Seal a node that is an old one but for some digests and values: (before, after), equally long.
+
+    What is found exactly once in the block is the thing itself. Where it is found more often (a value twice,
+    or one chosen to look like a subtree) the node is encoded anew.
+    """
+    block = old.block
+    # Of an old node that was never sealed there is nothing to go by.
+    for before, after in exchanged if block else ():
+        if block.count(before) != 1:
+            block = b""
+            break
+        block = block.replace(before, after)
+    node.block = block or encode_node(node)
+    node.digest = sha256(node.block).digest()
 
 
 seal(EMPTY)

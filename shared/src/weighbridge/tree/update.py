@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from weighbridge.tree.node import EMPTY, Node
+from weighbridge.tree.node import EMPTY, Node, seal, seal_like
 
 Change = tuple[str, int, bytes | None]
 """A key, its depth, and its new value as a raw CID; None takes it out."""
 
 
 def apply(node: Node | None, level: int, changes: list[Change]) -> Node | None:
-    """Return the node at `level` with the changes made: sorted, none deeper than `level`, unsealed.
+    """Return the node at `level` with the changes made: sorted, none deeper than `level`.
 
     None stands for a node with nothing in it and under it, before and after.
     """
@@ -21,24 +21,20 @@ def apply(node: Node | None, level: int, changes: list[Change]) -> Node | None:
         if not changes:
             return None
         node = EMPTY
+    sorted_out = _sort_out(node, level, changes)
+    if sorted_out is not None:
+        return _exchange(node, level, *sorted_out)
     if level == 0:
         return _apply_bottom(node, changes)
-    sorted_out = _sort_out(node, level, changes)
-    if sorted_out is None:
-        return _under_other_keys(node, level, changes)
-    values, below = sorted_out
-    subs: list[Node | None] = list(node.subs) if node.subs else [None] * (len(node.keys) + 1)
-    for at, gap in below.items():
-        subs[at] = apply(subs[at], level - 1, gap)
-    return _made(node.keys, values, tuple(subs), node.heads)
+    return _under_other_keys(node, level, changes)
 
 
 def _sort_out(
     node: Node, level: int, changes: list[Change]
-) -> tuple[tuple[bytes, ...], dict[int, list[Change]]] | None:
-    """Return a node's new values, and its subtrees' changes by subtree; None where its keys change."""
+) -> tuple[dict[int, bytes], dict[int, list[Change]]] | None:
+    """Return a node's new values and its subtrees' changes, by place; None where its keys change."""
     keys = node.keys
-    values: list[bytes] | None = None
+    values: dict[int, bytes] = {}
     below: dict[int, list[Change]] = {}
     for change in changes:
         key, depth, value = change
@@ -49,12 +45,45 @@ def _sort_out(
             else:
                 below[at] = [change]
         elif value is not None and at < len(keys) and keys[at] == key:
-            if values is None:
-                values = list(node.values)
             values[at] = value
         else:
             return None
-    return node.values if values is None else tuple(values), below
+    return values, below
+
+
+def _exchange(
+    node: Node, level: int, new_values: dict[int, bytes], below: dict[int, list[Change]]
+) -> Node | None:
+    """Return the node with other values and subtrees under the same keys, as most nodes are after a batch."""
+    values = list(node.values)
+    subs: list[Node | None] = list(node.subs) if node.subs else [None] * (len(values) + 1)
+    exchanged: list[tuple[bytes, bytes]] = []
+    alike = True
+    for at, value in new_values.items():
+        exchanged.append((values[at], value))
+        values[at] = value
+    for at, gap in below.items():
+        before = subs[at]
+        after = subs[at] = apply(before, level - 1, gap)
+        if before is not None and after is not None:
+            exchanged.append((before.digest, after.digest or seal(after)))
+        elif before is not after:
+            alike = False
+    made = _made(node.keys, tuple(values), tuple(subs))
+    if made is not None and alike:
+        seal_like(made, node, exchanged)
+    return made
+
+
+def _apply_bottom(node: Node, changes: list[Change]) -> Node | None:
+    cells = dict(zip(node.keys, node.values, strict=True))
+    for key, _, value in changes:
+        if value is None:
+            cells.pop(key, None)
+        else:
+            cells[key] = value
+    keys = tuple(sorted(cells))
+    return Node(keys, tuple([cells[key] for key in keys]), None) if keys else None
 
 
 def _under_other_keys(node: Node, level: int, changes: list[Change]) -> Node | None:
@@ -66,19 +95,6 @@ def _under_other_keys(node: Node, level: int, changes: list[Change]) -> Node | N
         else:
             gaps.own(change)
     return gaps.finish()
-
-
-def _apply_bottom(node: Node, changes: list[Change]) -> Node | None:
-    cells = dict(zip(node.keys, node.values, strict=True))
-    ordered = True
-    for key, _, value in changes:
-        if value is None:
-            cells.pop(key, None)
-        else:
-            ordered = ordered and key in cells
-            cells[key] = value
-    keys = tuple(cells) if ordered else tuple(sorted(cells))
-    return Node(keys, tuple([cells[key] for key in keys]), None) if keys else None
 
 
 class _Gaps:
@@ -174,13 +190,8 @@ def _sub(node: Node, index: int) -> Node | None:
     return node.subs[index] if node.subs else None
 
 
-def _made(
-    keys: tuple[str, ...],
-    values: tuple[bytes, ...],
-    subs: tuple[Node | None, ...],
-    heads: tuple[bytes, ...] | None = None,
-) -> Node | None:
+def _made(keys: tuple[str, ...], values: tuple[bytes, ...], subs: tuple[Node | None, ...]) -> Node | None:
     for sub in subs:
         if sub is not None:
-            return Node(keys, values, subs, heads)
+            return Node(keys, values, subs)
     return Node(keys, values, None) if keys else None
