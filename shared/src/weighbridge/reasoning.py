@@ -18,7 +18,7 @@ from weighbridge.contract import Attachment, Context, Dice, Docket, Opened, Rule
 from weighbridge.dice import Draws, Stream
 from weighbridge.errors import Refused
 from weighbridge.fold import Fold
-from weighbridge.fold.records import BEACON, BeaconRecord, Pending
+from weighbridge.fold.records import BEACON, SCENARIO, Pending
 from weighbridge.log.entries import Listed
 
 P = TypeVar("P", RuleSet, Attachment)
@@ -107,12 +107,13 @@ def explain(
 
 def _note_beacon(listed: Listed, beacons: dict[int, list[tuple[str, bytes]]]) -> None:
     uri = listed.entry.uri
-    if uri is not None and listed.record is not None and uri.split("/")[3] == BEACON:
-        try:
-            record = msgspec.convert(decode(listed.record), BeaconRecord)
-        except msgspec.ValidationError:
-            return
-        beacons.setdefault(record.round, []).append((uri, record.signature))
+    if uri is None or listed.record is None or uri.split("/")[3] not in (BEACON, SCENARIO):
+        return
+    value = decode(listed.record)
+    if isinstance(value, dict):
+        round, signature = value.get("round"), value.get("signature")
+        if type(round) is int and type(signature) is bytes:
+            beacons.setdefault(round, []).append((uri, signature))
 
 
 def _told(
