@@ -41,8 +41,27 @@ class NodeTable(Strict, frozen=True):
     clock: Literal["system", "recorded"] = "system"
 
 
+class OperatorTable(Strict, frozen=True):
+    """`[[broker.operators]]`: another operator who uses this node's broker, and the file with its password."""
+
+    did: str
+    password_file: str
+    games: tuple[str, ...] = ()
+
+
+class LeafTable(Strict, frozen=True):
+    """`[broker.leaf]`: meeting other operators' brokers: the port where they come in, or the hubs to go to."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    hubs: tuple[str, ...] = ()
+
+
 class BrokerTable(Strict, frozen=True):
-    """`[broker]`: an embedded nats-server, or any NATS by URL with user and password file or credentials file."""
+    """`[broker]`: an embedded nats-server, or any NATS by URL with user and password file or credentials file.
+
+    Port 0 of an embedded broker is any that is free. Paths are relative to the node's folder.
+    """
 
     kind: Literal["embedded", "url"] = "embedded"
     host: str = "127.0.0.1"
@@ -52,6 +71,9 @@ class BrokerTable(Strict, frozen=True):
     password_file: str | None = None
     credentials: str | None = None
     domain: str | None = None
+    sync_interval: str = "10s"
+    operators: tuple[OperatorTable, ...] = ()
+    leaf: LeafTable = LeafTable()
 
 
 class HttpTable(Strict, frozen=True):

@@ -19,6 +19,10 @@ from weighbridge_services.config import Config, GameTable, read_config
 from weighbridge_services.subjects import Subjects
 
 KEY_NAMES = ("records", "log", "recompute")
+PASSWORD = "broker.password"
+"""The file, among a node's keys, with its password at its embedded broker."""
+PLAYER_PASSWORD = "player.password"
+"""The file with the password that players use there."""
 
 
 class BadKeyFile(Broken):

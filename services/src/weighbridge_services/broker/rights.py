@@ -1,0 +1,50 @@
+"""Who may publish and read what on an embedded broker.
+
+An operator publishes under its own prefix alone, asks others' services, declares its own streams, reads any
+stream of a game, and can neither delete nor purge what is kept. This keeps honest operators apart; that a
+message is somebody's is shown by its signature, never by the broker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from weighbridge_services.subjects import STREAM_KINDS, Subjects, token
+
+PLAYER = "player"
+"""The user that players log in as."""
+READING = (
+    "$JS.API.INFO",
+    "$JS.API.STREAM.INFO.*",
+    "$JS.API.STREAM.MSG.GET.*",
+    "$JS.API.DIRECT.GET.>",
+    "$JS.API.STREAM.NAMES",
+    "$JS.API.STREAM.LIST",
+    "$JS.API.CONSUMER.CREATE.>",
+    "$JS.API.CONSUMER.DURABLE.CREATE.>",
+    "$JS.API.CONSUMER.INFO.>",
+    "$JS.API.CONSUMER.MSG.NEXT.>",
+    "$JS.API.CONSUMER.NAMES.*",
+    "$JS.API.CONSUMER.LIST.*",
+    "$JS.ACK.>",
+    "$JS.FC.>",
+)
+
+
+def operator_rights(did: str, games: Iterable[str], mirrored: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the permissions of an operator (DID) for its games (at-uris), and for mirrors (stream names)."""
+    own = token(did)
+    streams = [Subjects.of(did, game).stream(kind) for game in games for kind in STREAM_KINDS]
+    declaring = [f"$JS.API.STREAM.{verb}.{name}" for name in (*streams, *mirrored) for verb in ("CREATE", "UPDATE")]
+    bounded = [f"$JS.API.STREAM.PURGE.{name}" for name in streams if name.endswith("_INBOX")]
+    publish = [f"wb.{own}.>", "wb.*.*.rpc.>", "_INBOX.>", *READING, *declaring, *bounded]
+    return {"publish": {"allow": publish}, "subscribe": {"allow": [f"wb.{own}.>", f"_INBOX.{own}.>"]}}
+
+
+def player_rights() -> dict[str, Any]:
+    """Return the permissions of players: to hand records in, and to hear the answer."""
+    return {
+        "publish": {"allow": ["wb.*.*.submit.>"]},
+        "subscribe": {"allow": [f"_INBOX.{PLAYER}.>"]},
+    }

@@ -1,0 +1,175 @@
+"""The streams of a node: declared here, by `weighbridge node streams` and at a node's start, and nowhere else."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, ClassVar, NamedTuple
+
+import nats.errors
+from nats.js import JetStreamContext
+from nats.js.api import (
+    DiscardPolicy,
+    ExternalStream,
+    RetentionPolicy,
+    StorageType,
+    StreamConfig,
+    StreamSource,
+)
+from nats.js.errors import APIError, NotFoundError
+from weighbridge.errors import Broken
+
+from weighbridge_services.config import GameTable, Peer
+from weighbridge_services.node import Node
+from weighbridge_services.subjects import STREAM_KINDS, Subjects, stream_subjects
+from weighbridge_services.wire.errors import BrokerUnavailable
+
+INBOX_BYTES = 1 << 30
+"""Bytes of submissions and rejections that are kept at most."""
+INBOX_AGE = 30 * 86_400.0
+"""Seconds for which they are kept at most."""
+FIXED = ("retention", "storage", "deny_delete", "deny_purge", "persist_mode", "mirror")
+"""What JetStream does not let anybody change, or only one way; other settings are put right."""
+
+
+class StreamDiffers(Broken):
+    """A stream is there with settings that cannot be put right."""
+
+    code: ClassVar[str] = "stream-differs"
+
+
+class Declared(NamedTuple):
+    """What became of a stream: created, corrected (which settings), or as it should be."""
+
+    name: str
+    done: str
+    settings: tuple[str, ...] = ()
+
+
+def wanted(subjects: Subjects, kind: str) -> StreamConfig:
+    """Return the settings of a stream of one's own."""
+    core = kind != "INBOX"
+    return StreamConfig(
+        name=subjects.stream(kind),
+        subjects=stream_subjects(subjects, kind),
+        retention=RetentionPolicy.LIMITS,
+        storage=StorageType.FILE,
+        discard=DiscardPolicy.NEW if core else DiscardPolicy.OLD,
+        max_age=0 if core else INBOX_AGE,
+        max_bytes=-1 if core else INBOX_BYTES,
+        deny_delete=core,
+        deny_purge=core,
+        allow_direct=True,
+        num_replicas=1,
+    )
+
+
+def mirror_of(subjects: Subjects, kind: str, domain: str) -> StreamConfig:
+    """Return the settings of the mirror of a stream in another operator's domain."""
+    source = StreamSource(
+        name=subjects.stream(kind),
+        filter_subject=subjects.rejected if kind == "INBOX" else None,
+        external=ExternalStream(api=f"$JS.{domain}.API"),
+    )
+    return StreamConfig(
+        name=subjects.stream(kind),
+        mirror=source,
+        retention=RetentionPolicy.LIMITS,
+        storage=StorageType.FILE,
+        discard=DiscardPolicy.NEW if kind != "INBOX" else DiscardPolicy.OLD,
+        max_age=0 if kind != "INBOX" else INBOX_AGE,
+        max_bytes=-1 if kind != "INBOX" else INBOX_BYTES,
+        deny_delete=kind != "INBOX",
+        deny_purge=kind != "INBOX",
+        allow_direct=True,
+        num_replicas=1,
+    )
+
+
+def mirrored_kinds(game: GameTable, peer: Peer) -> tuple[str, ...]:
+    """Return which of a peer's streams a node keeps a copy of: the lister's log, and everybody's records."""
+    return ("LOG", "RECORDS", "INBOX") if peer.did == game.lister else ("RECORDS",)
+
+
+def mirrors(node: Node) -> list[StreamConfig]:
+    """Return the mirrors a node keeps: of peers that have a domain of their own."""
+    return [
+        mirror_of(node.subjects(game.uri, peer.did), kind, peer.domain)
+        for game in node.games
+        for peer in game.peers
+        if peer.domain is not None
+        for kind in mirrored_kinds(game, peer)
+    ]
+
+
+def mirror_names(node: Node) -> list[str]:
+    """Return the names of a node's mirrors."""
+    return [str(each.name) for each in mirrors(node)]
+
+
+def all_wanted(node: Node) -> list[StreamConfig]:
+    """Return every stream a node is to have."""
+    own = [wanted(node.subjects(game.uri), kind) for game in node.games for kind in STREAM_KINDS]
+    return own + mirrors(node)
+
+
+async def declare_all(js: JetStreamContext, node: Node) -> list[Declared]:
+    """Declare every stream of a node; return what became of each. Raises StreamDiffers, BrokerUnavailable."""
+    return [await declare(js, each) for each in all_wanted(node)]
+
+
+async def declare(js: JetStreamContext, config: StreamConfig) -> Declared:
+    """Declare one stream: create it, put its settings right, or leave it as it is."""
+    try:
+        found = await info_of(js, str(config.name))
+        if found is None:
+            await js.add_stream(config)
+            return Declared(str(config.name), "created")
+        differing = differences(found, config)
+        if not differing:
+            return Declared(str(config.name), "as it should be")
+        refuse_fixed(found, config, differing)
+        await js.update_stream(config)
+        return Declared(str(config.name), "corrected", differing)
+    except APIError as error:
+        raise StreamDiffers(f"{config.name}: the broker refuses to declare it: {error.description}") from error
+    except (nats.errors.Error, OSError, asyncio.TimeoutError) as error:
+        raise BrokerUnavailable(f"{config.name}: no answer from the broker ({type(error).__name__})") from error
+
+
+async def info_of(js: JetStreamContext, name: str) -> StreamConfig | None:
+    """Return the settings of a stream, or None if there is none."""
+    try:
+        return (await js.stream_info(name)).config
+    except NotFoundError:
+        return None
+
+
+def differences(found: StreamConfig, config: StreamConfig) -> tuple[str, ...]:
+    """Return the names of the settings that are not as they should be."""
+    names = (
+        "subjects", "retention", "storage", "discard", "max_age", "max_bytes", "deny_delete", "deny_purge",
+        "allow_direct",
+    )  # fmt: skip
+    differing = [name for name in names if _value(found, name) != _value(config, name)]
+    # ADR-56: asynchronous persistence overrides the server's sync_interval.
+    if found.persist_mode is not None and str(getattr(found.persist_mode, "value", found.persist_mode)) == "async":
+        differing.append("persist_mode")
+    if (found.mirror is None) != (config.mirror is None) or found.sources:
+        differing.append("mirror")
+    return tuple(differing)
+
+
+def _value(config: StreamConfig, name: str) -> Any:
+    value = getattr(config, name)
+    return sorted(value or []) if name == "subjects" else (value or 0)
+
+
+def refuse_fixed(found: StreamConfig, config: StreamConfig, differing: tuple[str, ...]) -> None:
+    """Raise StreamDiffers if one of the settings cannot be changed."""
+    fixed = [name for name in differing if name in FIXED]
+    if fixed:
+        has = ", ".join(f"{name} is {_value(found, name)!r}, not {_value(config, name)!r}" for name in fixed)
+        raise StreamDiffers(
+            f"the stream {config.name} cannot be put right: {has}; delete it with the broker's own tools (the node"
+            " publishes again what its ledger holds)"
+        )

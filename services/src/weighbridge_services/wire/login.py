@@ -1,0 +1,103 @@
+"""How a node logs in to its broker."""
+
+from __future__ import annotations
+
+import asyncio
+import stat
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import nats
+import nats.errors
+from faststream.nats.security import NatsCredentials, NatsSecurity, NatsUserPassword
+from weighbridge.errors import WeighbridgeError
+
+from weighbridge_services.node import PASSWORD, BadKeyFile, Node
+from weighbridge_services.subjects import token
+from weighbridge_services.wire.errors import BrokerRefused, BrokerUnavailable
+
+TIMEOUT = 2.0
+
+
+class Login(NamedTuple):
+    """Where the broker is, and as whom to log in."""
+
+    url: str
+    user: str | None
+    password: str | None
+    credentials: str | None
+    inbox: str
+
+    @classmethod
+    def of(cls, node: Node) -> Login:
+        """Return the login of a node. Raises BadKeyFile."""
+        broker = node.config.broker
+        own = token(node.did)
+        inbox = f"_INBOX.{own}"
+        if broker.kind == "embedded":
+            from weighbridge_services.broker.folder import url_of  # noqa: PLC0415
+
+            return cls(url_of(node), own, read_secret(node.folder / "keys" / PASSWORD), None, inbox)
+        password = None if broker.password_file is None else read_secret(node.folder / broker.password_file)
+        credentials = None if broker.credentials is None else str(node.folder / broker.credentials)
+        return cls(broker.url or "nats://127.0.0.1:4222", broker.user or own, password, credentials, inbox)
+
+    def security(self) -> NatsSecurity | None:
+        """Return the login for FastStream."""
+        if self.credentials is not None:
+            return NatsCredentials.from_file(self.credentials)
+        return NatsUserPassword(self.user or "", self.password) if self.password is not None else None
+
+    def options(self) -> dict[str, Any]:
+        """Return the login for nats-py."""
+        if self.credentials is not None:
+            return {"user_credentials": self.credentials}
+        return {"user": self.user, "password": self.password} if self.password is not None else {}
+
+
+def read_secret(path: Path) -> str:
+    """Read a password file, which only its owner may read. Raises BadKeyFile."""
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+        text = path.read_text(encoding="utf-8").strip()
+    except FileNotFoundError as error:
+        raise BadKeyFile(f"{path} is missing; it holds the password at the broker") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadKeyFile(f"{path} cannot be read: {error}") from error
+    if mode & 0o077:
+        raise BadKeyFile(f"{path} can be read by others (mode {mode:o}); run chmod 600 on it")
+    if not text:
+        raise BadKeyFile(f"{path} is empty; it holds the password at the broker")
+    return text
+
+
+async def probe(login: Login) -> None:
+    """Log in once and out again, because a client that reconnects for ever also waits for ever at the start.
+
+    Raises BrokerUnavailable or BrokerRefused.
+    """
+    try:
+        client = await nats.connect(
+            login.url,
+            allow_reconnect=False,
+            connect_timeout=TIMEOUT,  # type: ignore[arg-type]
+            error_cb=_ignore,
+            **login.options(),
+        )
+        await client.close()
+    except (nats.errors.Error, OSError, asyncio.TimeoutError) as error:
+        raise refusal_of(login.url, error) from error
+
+
+def refusal_of(url: str, error: BaseException) -> WeighbridgeError:
+    """Return what a failed login means."""
+    if "uthorization" in f"{type(error).__name__} {error}":
+        return BrokerRefused(
+            f"the broker at {url} refuses this node's login; check user and password file, and that the node is"
+            " one of the broker's operators"
+        )
+    return BrokerUnavailable(f"the broker at {url} cannot be reached ({error or type(error).__name__})")
+
+
+async def _ignore(error: Exception) -> None:
+    """Let `connect` raise it; nats-py would print it as well."""

@@ -1,0 +1,84 @@
+"""Fixtures of the network tier: a real nats-server on a free loopback port, in the test's own folder."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from nodes import GAME, World  # noqa: E402
+from weighbridge_services.broker import NoBrokerBinary  # noqa: E402
+from weighbridge_services.broker.server import binary  # noqa: E402
+from weighbridge_services.node import Node  # noqa: E402
+from weighbridge_services.subjects import Subjects  # noqa: E402
+from weighbridge_services.wire import Bus  # noqa: E402
+
+HERE = Path(__file__).resolve().parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every test of this folder needs the broker, and may be a coroutine."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.network)
+            item.add_marker(pytest.mark.anyio)
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def nats_server() -> Path:
+    """The broker's program; without it a test skips, in CI it fails."""
+    try:
+        return binary()
+    except NoBrokerBinary as error:
+        if os.environ.get("WEIGHBRIDGE_REQUIRE_NETWORK"):
+            pytest.fail(error.message)
+        pytest.skip(error.message)
+
+
+@pytest.fixture
+async def world(tmp_path: Path, nats_server: Path) -> AsyncIterator[World]:
+    """A world to make nodes in; whatever a test starts there is stopped after it."""
+    made = World(tmp_path)
+    try:
+        yield made
+    finally:
+        await made.stop()
+
+
+@pytest.fixture
+async def node(world: World) -> Node:
+    """One lister node whose broker runs and whose streams are declared."""
+    made = world.make_node("alma")
+    await world.start(made)
+    return made
+
+
+@pytest.fixture
+async def bus(world: World, node: Node) -> Bus:
+    """That node's bus."""
+    return await world.bus(node)
+
+
+@pytest.fixture
+def subjects(node: Node) -> Subjects:
+    """That node's subjects."""
+    return node.subjects(GAME)
+
+
+@pytest.fixture
+async def two_nodes(world: World) -> tuple[Node, Node]:
+    """A lister whose broker runs, and another operator who uses it."""
+    host, guest = world.make_node("alma"), world.make_node("bela")
+    host, guest = world.use_broker_of(host, [guest])
+    await world.start(host)
+    return host, world.point_to_broker(guest)
