@@ -64,7 +64,7 @@ def test_the_empty_tree_is_one_node_without_entries():
 
 @given(st.dictionaries(st.sampled_from(KEYS), st.sampled_from(VALUES)))
 def test_a_tree_is_what_the_definition_says(items):
-    assert Tree.build(items).root == by_definition(items)
+    assert Tree.build(items).root == Tree.empty().update(items).root == by_definition(items)
 
 
 @given(st.lists(CHANGES, max_size=6))
@@ -211,3 +211,10 @@ def test_the_longest_key_is_a_key():
 def test_what_is_no_cid_is_no_value(value):
     with pytest.raises(TreeValue):
         Tree.empty().update({"k": value})
+    with pytest.raises(TreeValue):
+        Tree.build({"k": value})
+
+
+def test_nothing_is_no_value_to_build_with():
+    with pytest.raises(TreeValue):
+        Tree.build({"k": None})

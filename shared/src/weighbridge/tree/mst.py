@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from weighbridge.cid import Cid
+from weighbridge.tree.build import build
 from weighbridge.tree.errors import TreeValue
 from weighbridge.tree.keys import check_key, key_depth
 from weighbridge.tree.node import EMPTY, Node, Stub, seal
@@ -38,7 +39,10 @@ class Tree:
     @classmethod
     def build(cls, items: Mapping[str, Cid] | Iterable[tuple[str, Cid]]) -> Tree:
         """Return the tree of these keys and values (`TreeKey`, `TreeValue`)."""
-        return cls().update(dict(items))
+        given: Mapping[str, Cid | None] = dict(items)
+        if any(value is None for value in given.values()):
+            raise TreeValue("a tree is built of keys that have values, and one has none")
+        return _trimmed(*build(_changes(given)))
 
     @property
     def root(self) -> Cid:
@@ -61,7 +65,7 @@ class Tree:
         Taking out what is not there changes nothing. Raises `TreeKey`, `TreeValue`, and `BlockMissing` where
         a partly loaded tree lacks what it would have to change.
         """
-        ordered = sorted([_change(key, value) for key, value in changes.items()])
+        ordered = _changes(changes)
         if not ordered:
             return self
         node: Node | None = self._node if self._node is not EMPTY else None
@@ -131,6 +135,10 @@ def parts(node: Node) -> list[Node | Leaf]:
         if after is not None:
             found.append(after)
     return found
+
+
+def _changes(changes: Mapping[str, Cid | None]) -> list[Change]:
+    return sorted([_change(key, value) for key, value in changes.items()])
 
 
 def _change(key: str, value: Cid | None) -> Change:

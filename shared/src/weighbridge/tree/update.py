@@ -69,7 +69,7 @@ def _exchange(
             exchanged.append((before.digest, after.digest or seal(after)))
         elif before is not after:
             alike = False
-    made = _made(node.keys, tuple(values), tuple(subs))
+    made = node_of(node.keys, tuple(values), tuple(subs))
     if made is not None and alike:
         seal_like(made, node, exchanged)
     return made
@@ -143,7 +143,7 @@ class _Gaps:
         while self.at < len(self.node.keys):
             self._keep()
         self.subs.append(self._filled())
-        return _made(tuple(self.keys), tuple(self.values), tuple(self.subs))
+        return node_of(tuple(self.keys), tuple(self.values), tuple(self.subs))
 
     def _keep(self) -> None:
         at = self.at
@@ -171,8 +171,8 @@ def split(node: Node | None, key: str) -> tuple[Node | None, Node | None]:
     subs = node.subs or (None,) * (len(node.keys) + 1)
     left, right = split(subs[at], key)
     return (
-        _made(node.keys[:at], node.values[:at], (*subs[:at], left)),
-        _made(node.keys[at:], node.values[at:], (right, *subs[at + 1 :])),
+        node_of(node.keys[:at], node.values[:at], (*subs[:at], left)),
+        node_of(node.keys[at:], node.values[at:], (right, *subs[at + 1 :])),
     )
 
 
@@ -183,14 +183,15 @@ def merge(left: Node | None, right: Node | None) -> Node | None:
     before = left.subs or (None,) * (len(left.keys) + 1)
     after = right.subs or (None,) * (len(right.keys) + 1)
     middle = merge(before[-1], after[0])
-    return _made(left.keys + right.keys, left.values + right.values, (*before[:-1], middle, *after[1:]))
+    return node_of(left.keys + right.keys, left.values + right.values, (*before[:-1], middle, *after[1:]))
 
 
 def _sub(node: Node, index: int) -> Node | None:
     return node.subs[index] if node.subs else None
 
 
-def _made(keys: tuple[str, ...], values: tuple[bytes, ...], subs: tuple[Node | None, ...]) -> Node | None:
+def node_of(keys: tuple[str, ...], values: tuple[bytes, ...], subs: tuple[Node | None, ...]) -> Node | None:
+    """Return the node of these parts, unsealed, or None where nothing is in it and under it."""
     for sub in subs:
         if sub is not None:
             return Node(keys, values, subs)
