@@ -73,3 +73,14 @@ MAX_CELL: Final = 262_144
 
 MAX_KEY: Final = 900
 """A cell's key, in ASCII characters: with the kernel's prefixes it stays within MAX_TREE_KEY."""
+
+# --- A log as one file -------------------------------------------------------------------------------------
+
+MAX_CAR_HEADER: Final = 4_096
+"""The header of a CAR file: some 90 roots."""
+
+MAX_CAR_BLOCK: Final = MAX_TREE_NODE
+"""A block in a CAR file, without its CID: the largest block there is anywhere."""
+
+MAX_LOG_LINE: Final = 14 * (MAX_RECORD + MAX_ENTRY)
+"""A line of a log in JSONL: an empty byte string, one byte, becomes the 14 of `{"$bytes":""},`."""
