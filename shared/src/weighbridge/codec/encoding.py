@@ -173,33 +173,43 @@ def _put_struct(value: msgspec.Struct, add: _Add, depth: int) -> None:
     if depth >= MAX_NESTING:
         raise _Odd
     kind = type(value)
-    pairs: list[tuple[bytes, Value]] = []
+    depth += 1
+    parts: list[bytes] = []
+    push = parts.append
+    count = 0
     for key, attribute, omitted, omitted_bytes in _struct_plans.get(kind) or _plan_struct(kind):
         if attribute is None:
-            pairs.append((key, omitted))
+            push(key)
+            count += 1
             continue
         item = getattr(value, attribute)
         if item is omitted or item is msgspec.UNSET:
             continue
-        if omitted_bytes is None or encode_known(item) != omitted_bytes:
-            pairs.append((key, item))
-    add(_MAP_HEADS[len(pairs)] if len(pairs) < 256 else head(MAP, len(pairs)))
-    _put_pairs(pairs, add, depth + 1)
+        mark = len(parts)
+        push(key)
+        _put(item, push, depth)
+        if omitted_bytes is not None and b"".join(parts[mark + 1 :]) == omitted_bytes:
+            del parts[mark:]
+        else:
+            count += 1
+    add(_MAP_HEADS[count] if count < 256 else head(MAP, count))
+    add(b"".join(parts))
 
 
 def _plan_struct(kind: type[msgspec.Struct]) -> _StructPlan:
     """Return (key as written, attribute, value it is left out for, that as written), in key order.
 
-    The row of the tag has no attribute, and the tag in the third place. The last place is None where a
+    The row of the tag has no attribute, and the tag itself behind its key. The last place is None where a
     value is always written, or where identity says whether it is the one left out (None, booleans).
     """
     layout = layout_of(kind)
     rows: dict[str, tuple[str | None, Value, bytes | None]] = {}
-    for key, tag in layout.tag.items():
-        rows[key] = None, tag, None
+    for key in layout.tag:
+        rows[key] = None, NEVER, None
     for field in layout.fields:
         by_identity = field.omitted is NEVER or field.omitted is None or type(field.omitted) is bool
         rows[field.key] = field.attribute, field.omitted, None if by_identity else encode_known(field.omitted)
-    plan = tuple((_key(key), *rows[key]) for key in sorted(rows, key=key_rank))
+    tagged = {key: encode_known(tag) for key, tag in layout.tag.items()}
+    plan = tuple((_key(key) + tagged.get(key, b""), *rows[key]) for key in sorted(rows, key=key_rank))
     _struct_plans[kind] = plan
     return plan

@@ -59,23 +59,8 @@ def _encoded(value: Value, path: str, depth: int) -> bytes:
     if kind is dict:
         return _map(value, path, depth)
     if issubclass(kind, msgspec.Struct):
-        return _map(_fields(value, path, depth), path, depth)
+        return _struct(value, path, depth)
     raise errors.Unencodable(f"{kind.__name__} at {path} has no DAG-CBOR", path=path)
-
-
-def _fields(struct: msgspec.Struct, path: str, depth: int) -> dict[str, Value]:
-    layout = layout_of(type(struct))
-    found: dict[str, Value] = dict(layout.tag)
-    for field in layout.fields:
-        value = getattr(struct, field.attribute)
-        if value is msgspec.UNSET or value is field.omitted:
-            continue
-        # Compared as bytes: 1 equals True in Python, and is another value here.
-        if field.omitted is NEVER or _encoded(value, path, depth + 1) != _encoded(
-            field.omitted, path, depth + 1
-        ):
-            found[field.key] = value
-    return found
 
 
 def _map(value: dict[str, Value], path: str, depth: int) -> bytes:
@@ -84,10 +69,25 @@ def _map(value: dict[str, Value], path: str, depth: int) -> bytes:
             kind = type(key).__name__
             raise errors.NonTextKey(f"the keys of a map are text, not {kind}, at {path}", path=path)
         _utf8(key, path)
-    pairs = [
-        _text(key, path) + _encoded(value[key], f"{path}.{key}", depth + 1)
-        for key in sorted(value, key=key_rank)
-    ]
+    return _joined({key: _encoded(item, f"{path}.{key}", depth + 1) for key, item in value.items()})
+
+
+def _struct(struct: msgspec.Struct, path: str, depth: int) -> bytes:
+    layout = layout_of(type(struct))
+    written = {key: _encoded(tag, path, depth + 1) for key, tag in layout.tag.items()}
+    for field in layout.fields:
+        value = getattr(struct, field.attribute)
+        if value is msgspec.UNSET:
+            continue
+        data = _encoded(value, f"{path}.{field.key}", depth + 1)
+        # Compared as bytes: 1 equals True in Python, and is another value here.
+        if field.omitted is NEVER or data != _encoded(field.omitted, path, depth + 1):
+            written[field.key] = data
+    return _joined(written)
+
+
+def _joined(items: dict[str, bytes]) -> bytes:
+    pairs = [_text(key, "$") + items[key] for key in sorted(items, key=key_rank)]
     return head(MAP, len(pairs)) + b"".join(pairs)
 
 

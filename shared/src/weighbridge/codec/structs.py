@@ -39,7 +39,8 @@ def layout_of(kind: type[msgspec.Struct]) -> Layout:
 
 
 def _omitted(field: msgspec.structs.FieldInfo, omit_defaults: bool) -> Value:
-    if not omit_defaults:
+    # A field that is UNSET is absent whatever its default says.
+    if not omit_defaults or field.default is msgspec.UNSET:
         return NEVER
     if field.default is not msgspec.NODEFAULT:
         return field.default
