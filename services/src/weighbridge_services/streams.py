@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, ClassVar, NamedTuple
 
 import nats.errors
@@ -131,9 +130,13 @@ async def declare(js: JetStreamContext, config: StreamConfig) -> Declared:
         await js.update_stream(config)
         return Declared(str(config.name), "corrected", differing)
     except APIError as error:
-        raise StreamDiffers(f"{config.name}: the broker refuses to declare it: {error.description}") from error
-    except (nats.errors.Error, OSError, asyncio.TimeoutError) as error:
-        raise BrokerUnavailable(f"{config.name}: no answer from the broker ({type(error).__name__})") from error
+        raise StreamDiffers(
+            f"{config.name}: the broker refuses to declare it: {error.description}"
+        ) from error
+    except (TimeoutError, nats.errors.Error, OSError) as error:
+        raise BrokerUnavailable(
+            f"{config.name}: no answer from the broker ({type(error).__name__})"
+        ) from error
 
 
 async def info_of(js: JetStreamContext, name: str) -> StreamConfig | None:
@@ -152,7 +155,10 @@ def differences(found: StreamConfig, config: StreamConfig) -> tuple[str, ...]:
     )  # fmt: skip
     differing = [name for name in names if _value(found, name) != _value(config, name)]
     # ADR-56: asynchronous persistence overrides the server's sync_interval.
-    if found.persist_mode is not None and str(getattr(found.persist_mode, "value", found.persist_mode)) == "async":
+    if (
+        found.persist_mode is not None
+        and str(getattr(found.persist_mode, "value", found.persist_mode)) == "async"
+    ):
         differing.append("persist_mode")
     if (found.mirror is None) != (config.mirror is None) or found.sources:
         differing.append("mirror")

@@ -49,7 +49,13 @@ def users(node: Node) -> list[dict[str, Any]]:
     """Return who may log in: the node, the other operators it names, and players."""
     keys = node.folder / "keys"
     own_games = [game.uri for game in node.games]
-    found = [user(token(node.did), read_secret(keys / PASSWORD), operator_rights(node.did, own_games, mirror_names(node)))]
+    found = [
+        user(
+            token(node.did),
+            read_secret(keys / PASSWORD),
+            operator_rights(node.did, own_games, mirror_names(node)),
+        )
+    ]
     for each in node.config.broker.operators:
         rights = operator_rights(each.did, each.games or own_games)
         found.append(user(token(each.did), read_secret(node.folder / each.password_file), rights))

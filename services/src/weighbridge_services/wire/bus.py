@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import weakref
 from collections.abc import Awaitable, Callable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import nats.errors
 import structlog
@@ -12,12 +14,13 @@ from faststream import AckPolicy
 from faststream.nats import NatsBroker
 from faststream.nats.response import NatsResponse
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 from nats.js import JetStreamContext
-from nats.js.errors import APIError, NoStreamResponseError, NotFoundError
+from nats.js.errors import NotFoundError
 from weighbridge.errors import Broken, WeighbridgeError
 
-from weighbridge_services.wire.login import Login, probe
 from weighbridge_services.node import Node
+from weighbridge_services.wire.acks import TIMEOUT, Acks, await_all, unanswered
 from weighbridge_services.wire.errors import (
     AnotherWriter,
     AnswerRefused,
@@ -26,15 +29,18 @@ from weighbridge_services.wire.errors import (
     NobodyAnswers,
 )
 from weighbridge_services.wire.exact import ExactBytes
-from weighbridge_services.wire.reading import Durable, Handle, Ordered
+from weighbridge_services.wire.login import Login, log_in_once
+from weighbridge_services.wire.pulling import Pull
+from weighbridge_services.wire.reading import Durable, Handle, Ordered, Reading
 
-LAST_SUBJECT_SEQUENCE = "Nats-Expected-Last-Subject-Sequence"
-REFUSAL = "Weighbridge-Refused"
+REFUSAL: Final = "Weighbridge-Refused"
 """Header of an answer that is a refusal: its code; the body is the sentence."""
-WRONG_LAST_SEQUENCE = 10071
-"""JetStream's code for an expected sequence that does not hold."""
-TIMEOUT = 5.0
-"""Seconds to wait for an acknowledgement of the broker."""
+NO_SUCH_STREAM: Final = 10059
+"""JetStream's code for a stream that is not there."""
+PATIENCE: Final = 15.0
+"""Seconds for which a start waits for the broker."""
+GRACE: Final = 10.0
+"""Seconds that handlers have to finish when the service stops."""
 
 log = structlog.get_logger()
 
@@ -67,44 +73,56 @@ class Bus:
             ack_policy=AckPolicy.MANUAL,
             max_reconnect_attempts=-1,
             reconnect_time_wait=0.1,  # type: ignore[arg-type]
-            graceful_timeout=10.0,
+            graceful_timeout=GRACE,
             inbox_prefix=login.inbox,
             security=login.security(),
+            disconnected_cb=self._on_disconnected,
             reconnected_cb=self._on_reconnected,
             closed_cb=self._on_closed,
             error_cb=self._on_error,
             logger=None,
         )
-        self._tasks: list[asyncio.Task[None]] = []
+        self._client: Client | None = None
+        self._acks: Acks | None = None
+        self._pulls: weakref.WeakSet[Pull] = weakref.WeakSet()
+        self._readings: dict[asyncio.Task[None], Reading] = {}
         self._stopping = False
 
     @classmethod
     def connect(cls, node: Node, service: str) -> Bus:
-        """Return the bus of a service of a node, not yet started. Raises BadKeyFile or BadConfig."""
+        """Return the bus of a service of a node, not yet started. Raises BadKeyFile."""
         return cls(node, service, Login.of(node))
 
     # --- connection ----------------------------------------------------------------------------------------
 
-    async def start(self) -> None:
-        """Connect. Raises BrokerUnavailable or BrokerRefused."""
-        await probe(self._login)
+    async def start(self, patience: float = PATIENCE) -> None:
+        """Connect; wait `patience` seconds for a broker that is not there. Raises BrokerUnavailable, BrokerRefused."""
+        await log_in_once(self._login, patience)
+        self._client = await self.broker.connect()
+        self._acks = Acks(self._client)
+        await self._acks.start()
         await self.broker.start()
 
     async def stop(self) -> None:
-        """Stop reading, let handlers of questions finish, and disconnect."""
+        """Stop reading, let handlers finish and acknowledge, and disconnect."""
         self._stopping = True
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for task, reading in self._readings.items():
+            if not reading.finish():
+                task.cancel()
+        if self._readings:
+            _, late = await asyncio.wait(self._readings, timeout=GRACE)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
         await self.broker.stop()
+        self._client = None
 
     @property
     def nc(self) -> Client:
         """The connection itself, for what FastStream does not cover."""
-        client = getattr(self.broker, "_connection", None)
-        if not isinstance(client, Client):
-            raise BrokerUnavailable("not connected to the broker yet; start the bus first")
-        return client
+        if self._client is None:
+            raise BrokerUnavailable("not connected to the broker; start the bus first")
+        return self._client
 
     @property
     def js(self) -> JetStreamContext:
@@ -114,11 +132,23 @@ class Bus:
     @property
     def connected(self) -> bool:
         """Whether the broker is at the other end now."""
-        client = getattr(self.broker, "_connection", None)
-        return isinstance(client, Client) and client.is_connected
+        return self._client is not None and self._client.is_connected
+
+    async def pull(self, stream: str, consumer: str, batch: int) -> Pull:
+        """Return pull requests for a consumer, started."""
+        pull = Pull(self.nc, stream, consumer, batch)
+        await pull.start()
+        self._pulls.add(pull)
+        return pull
+
+    async def _on_disconnected(self) -> None:
+        if self._acks is not None:
+            self._acks.lost()
 
     async def _on_reconnected(self) -> None:
         self.reconnects += 1
+        for pull in self._pulls:
+            pull.lost()  # requests do not survive a connection, and nothing says so
 
     async def _on_closed(self) -> None:
         if not self._stopping:
@@ -126,6 +156,15 @@ class Bus:
 
     async def _on_error(self, error: Exception) -> None:
         log.info("broker", service=self.service, error=f"{type(error).__name__}: {error}")
+        forbidden = re.search(
+            r'permissions violation for (publish|subscription) to "([^"]+)"', str(error), re.I
+        )
+        if forbidden is None:
+            return
+        if forbidden[1].lower() == "publish" and self._acks is not None:
+            self._acks.forbidden(forbidden[2])
+        elif forbidden[1].lower() == "subscription":
+            self._fail(BrokerRefused(f"the broker does not let this node's login listen on {forbidden[2]}"))
 
     def _fail(self, error: BaseException) -> None:
         if self.failure is None:
@@ -137,7 +176,7 @@ class Bus:
     async def publish_once(self, subject: str, data: bytes) -> bool:
         """Write a subject that is written once, ever. False: it was there already. Raises BrokerUnavailable."""
         try:
-            await self._publish(subject, data, 0)
+            await self._publish(subject, [data], 0)
         except AnotherWriter:
             return False
         return True
@@ -145,66 +184,81 @@ class Bus:
     async def append(self, subject: str, data: bytes, last: int) -> int:
         """Append to a subject whose last message has sequence `last` (0: none); return the new sequence.
 
-        Raises AnotherWriter if the last message is another, BrokerUnavailable.
+        The very message being there already counts as done: after BrokerUnavailable, say it again. Raises
+        AnotherWriter if another message is there, BrokerUnavailable.
         """
-        return await self._publish(subject, data, last)
+        return await self.append_many(subject, [data], last)
 
     async def append_many(self, subject: str, payloads: Sequence[bytes], last: int) -> int:
-        """Append several without waiting for each; return the last one's sequence.
+        """Append several without waiting for each; return the last one's sequence, `last` if there are none.
 
-        Only for the one subject of a stream (log, transcript), where sequences have no gaps. Of an error, the
-        payloads before it are written and none after it.
+        Only for the one subject of a stream (log, transcript), where sequences have no gaps. After an error
+        some of them are written, from the first on: say it again. Raises like `append`.
         """
-        sends = [self._publish(subject, data, last + i) for i, data in enumerate(payloads)]
-        for result in await asyncio.gather(*sends, return_exceptions=True):
-            if isinstance(result, BaseException):
-                raise result
-            last = result
-        return last
+        try:
+            return await self._publish(subject, payloads, last)
+        except AnotherWriter:
+            written = await self._already(subject, payloads, last)
+            if not written:
+                raise
+        rest = payloads[len(written) :]
+        return await self._publish(subject, rest, written[-1]) if rest else written[-1]
 
     async def put(self, subject: str, data: bytes, headers: dict[str, str] | None = None) -> int:
-        """Write a message to the stream of a subject, whatever is there already (submissions, rejections)."""
-        return await self._publish(subject, data, None, headers)
+        """Write to the stream of a subject, whatever is there already (submissions, rejections)."""
+        return await self._publish(subject, [data], None, headers)
 
     async def _publish(
-        self, subject: str, data: bytes, last: int | None, headers: dict[str, str] | None = None
+        self, subject: str, payloads: Sequence[bytes], last: int | None, headers: dict[str, str] | None = None
     ) -> int:
-        expected = {} if last is None else {LAST_SUBJECT_SEQUENCE: str(last)}
+        if self._acks is None:
+            raise BrokerUnavailable("not connected to the broker; start the bus first")
+        futures: list[asyncio.Future[int]] = []
+        for number, data in enumerate(payloads):
+            expected = None if last is None else last + number
+            futures.append(await self._acks.send(subject, data, expected, headers))
+        sequence = last or 0
+        for found in await await_all(subject, futures) if futures else []:
+            if isinstance(found, BaseException):
+                raise found
+            sequence = found
+        return sequence
+
+    async def _already(self, subject: str, payloads: Sequence[bytes], last: int) -> list[int]:
+        """Return the sequences of those payloads, from the first on, that follow `last` in the stream."""
+        found: list[int] = []
         try:
-            ack = await self.js.publish(subject, data, timeout=TIMEOUT, headers={**(headers or {}), **expected})
-        except NoStreamResponseError as error:
-            raise BrokerUnavailable(f"{subject}: no stream takes it; run `weighbridge node streams`") from error
-        except APIError as error:
-            if error.err_code == WRONG_LAST_SEQUENCE:
-                raise AnotherWriter(
-                    f"{subject}: its last message is not number {last}, which this node wrote; does another node"
-                    " run with this node's key?"
-                ) from error
-            raise BrokerUnavailable(f"{subject}: {error.description}") from error
+            stream = await self.js.find_stream_name_by_subject(subject)
+            for data in payloads:
+                message = await self.js.get_msg(stream, (found or [last])[-1] + 1, subject, next=True)
+                if message.data != data:
+                    return []
+                found.append(int(message.seq or 0))
+        except NotFoundError:
+            return found
         except (nats.errors.Error, OSError) as error:
-            raise BrokerUnavailable(f"{subject}: no answer from the broker ({type(error).__name__})") from error
-        return int(ack.seq)
+            raise unanswered(subject, error) from error
+        return found
 
     async def last(self, stream: str, subject: str) -> Stored | None:
         """Return the last message of a subject, or None. Raises BrokerUnavailable."""
         try:
             message = await self.js.get_last_msg(stream, subject)
         except NotFoundError as error:
-            if error.err_code == 10059:
-                raise BrokerUnavailable(
-                    f"the stream {stream} is not declared; run `weighbridge node streams`"
-                ) from error
+            if error.err_code == NO_SUCH_STREAM:
+                says = f"the stream {stream} is not declared; run `weighbridge node streams`"
+                raise BrokerUnavailable(says) from error
             return None
         except (nats.errors.Error, OSError) as error:
-            raise BrokerUnavailable(f"{subject}: {error}") from error
+            raise unanswered(subject, error) from error
         return Stored(int(message.seq or 0), message.data or b"", message.subject or subject)
 
     async def send(self, subject: str, data: bytes, headers: dict[str, str] | None = None) -> None:
-        """Publish to a core subject: an answer that nobody keeps."""
+        """Publish to a core subject: an answer that nobody keeps. Raises BrokerUnavailable."""
         try:
             await self.nc.publish(subject, data, headers=headers)
         except (nats.errors.Error, OSError) as error:
-            raise BrokerUnavailable(f"{subject}: {error}") from error
+            raise unanswered(subject, error) from error
 
     # --- asking --------------------------------------------------------------------------------------------
 
@@ -215,22 +269,21 @@ class Bus:
         except (nats.errors.TimeoutError, nats.errors.NoRespondersError) as error:
             raise NobodyAnswers(f"nobody answers on {subject}; is the service running?") from error
         except (nats.errors.Error, OSError) as error:
-            raise BrokerUnavailable(f"{subject}: {error}") from error
-        refusal = (answer.headers or {}).get(REFUSAL)
-        if refusal is not None:
-            raise AnswerRefused(answer.data.decode(errors="replace"), refusal=refusal)
-        return answer.data
+            raise unanswered(subject, error) from error
+        return answered(answer)
 
     async def serve(self, subject: str, handle: Serve) -> None:
-        """Answer questions on a core subject. What the handler refuses is answered with its code."""
+        """Answer questions on a core subject. What the handler refuses is answered with its code.
+
+        Broken stops the service; a bug is logged and answered with the code `bug`.
+        """
 
         async def answer(body: bytes) -> NatsResponse:
             try:
                 return NatsResponse(await handle(body))
-            except Broken as error:
-                self._fail(error)
-                return refused(error.code, error.message)
             except WeighbridgeError as error:
+                if isinstance(error, Broken):
+                    self._fail(error)
                 return refused(error.code, error.message)
             except Exception as error:
                 log.exception("a question met a bug", service=self.service, subject=subject)
@@ -238,7 +291,7 @@ class Bus:
 
         subscriber = self.broker.subscriber(subject)
         subscriber(answer)
-        if self.connected:
+        if self._client is not None:
             await subscriber.start()
 
     # --- reading -------------------------------------------------------------------------------------------
@@ -250,7 +303,7 @@ class Bus:
         Unavailable: all come again after a while, perhaps behind later ones. Any other error stops the
         service: `failure` says why.
         """
-        self._spawn(Durable(self, stream, subject, durable, handle, batch).run(), subject)
+        self._spawn(Durable(self, stream, subject, durable, handle, batch), subject)
 
     def follow(
         self, stream: str, subject: str, start: Callable[[], int], handle: Handle, *, batch: int = 256
@@ -259,25 +312,31 @@ class Bus:
 
         Reading begins at the stream sequence `start()` (1: the first) and goes on in order, over gaps,
         reconnections and restarts; of a stream that begins anew (a wiped broker), from its start, so that
-        `handle` skips what it has. Unavailable: the same batch comes again, in order. Again: reading goes
+        `handle` skips what it has. Unavailable: the same messages come again, in order. Again: reading goes
         back to the start. Any other error stops the service.
         """
-        self._spawn(Ordered(self, stream, subject, start, handle, batch).run(), subject)
+        self._spawn(Ordered(self, stream, subject, start, handle, batch), subject)
 
-    def _spawn(self, work: Awaitable[None], subject: str) -> None:
-        self._tasks.append(asyncio.create_task(self._watched(work, subject), name=f"read {subject}"))
+    def _spawn(self, reading: Reading, subject: str) -> None:
+        task = asyncio.create_task(self._watched(reading, subject), name=f"read {subject}")
+        self._readings[task] = reading
 
-    async def _watched(self, work: Awaitable[None], subject: str) -> None:
+    async def _watched(self, reading: Reading, subject: str) -> None:
         try:
-            await work
+            await reading.run()
         except Exception as error:
             log.error("reader stopped", service=self.service, subject=subject, error=str(error))
             self._fail(error)
 
 
+def answered(answer: Msg) -> bytes:
+    """Return what a service answered. Raises AnswerRefused."""
+    refusal = (answer.headers or {}).get(REFUSAL)
+    if refusal is not None:
+        raise AnswerRefused(answer.data.decode(errors="replace"), refusal=refusal)
+    return answer.data
+
+
 def refused(code: str, says: str) -> NatsResponse:
     """Return the answer that refuses a question."""
     return NatsResponse(says.encode(), headers={REFUSAL: code})
-
-
-__all__ = ["BrokerRefused", "Bus", "Stored"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import stat
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from weighbridge_services.subjects import token
 from weighbridge_services.wire.errors import BrokerRefused, BrokerUnavailable
 
 TIMEOUT = 2.0
+RETRY = 0.1
 
 
 class Login(NamedTuple):
@@ -71,22 +73,28 @@ def read_secret(path: Path) -> str:
     return text
 
 
-async def probe(login: Login) -> None:
-    """Log in once and out again, because a client that reconnects for ever also waits for ever at the start.
+async def log_in_once(login: Login, patience: float) -> None:
+    """Log in and out again, because a client that reconnects for ever also waits for ever at the start.
 
-    Raises BrokerUnavailable or BrokerRefused.
+    Raises BrokerUnavailable when `patience` seconds have passed, BrokerRefused at once.
     """
-    try:
-        client = await nats.connect(
-            login.url,
-            allow_reconnect=False,
-            connect_timeout=TIMEOUT,  # type: ignore[arg-type]
-            error_cb=_ignore,
-            **login.options(),
-        )
-        await client.close()
-    except (nats.errors.Error, OSError, asyncio.TimeoutError) as error:
-        raise refusal_of(login.url, error) from error
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            client = await nats.connect(
+                login.url,
+                allow_reconnect=False,
+                connect_timeout=TIMEOUT,  # type: ignore[arg-type]
+                error_cb=_ignore,
+                **login.options(),
+            )
+            await client.close()
+            return
+        except (nats.errors.Error, OSError, asyncio.TimeoutError) as error:
+            refusal = refusal_of(login.url, error)
+            if isinstance(refusal, BrokerRefused) or time.monotonic() > deadline:
+                raise refusal from error
+        await asyncio.sleep(RETRY)
 
 
 def refusal_of(url: str, error: BaseException) -> WeighbridgeError:

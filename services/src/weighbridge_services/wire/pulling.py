@@ -51,19 +51,24 @@ class Pull:
 
     async def start(self) -> None:
         """Listen for what the requests bring."""
-        self._subscription = await self._nc.subscribe(self._inbox, cb=self._take)
+        self._subscription = await self._nc.subscribe(self._inbox, cb=self._arrive)
 
     async def stop(self) -> None:
         """Stop listening."""
         if self._subscription is not None and not self._nc.is_closed:
             await self._subscription.unsubscribe()
 
-    async def _take(self, message: Msg) -> None:
+    async def _arrive(self, message: Msg) -> None:
         self._arrived.append(message)
         self._event.set()
 
-    async def batch(self) -> list[Msg]:
-        """Return the messages that have come, at least one unless `EXPIRES` passes. Raises ConsumerGone."""
+    def lost(self) -> None:
+        """Take note that the connection was lost, and the open request with it."""
+        self._open = 0
+        self._event.set()
+
+    async def take(self) -> list[Msg]:
+        """Return the messages that have come; none, if none come while a request stands. Raises ConsumerGone."""
         if self._open <= 0 or time.monotonic() > self._until:
             await self._request()
         found = self._drain()

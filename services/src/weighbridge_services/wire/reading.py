@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import structlog
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
-from nats.js.errors import APIError, NotFoundError
 from weighbridge.errors import Unavailable
 
 from weighbridge_services.wire.errors import Again
@@ -23,24 +22,61 @@ log = structlog.get_logger()
 
 Handle = Callable[[list[Msg]], Awaitable[None]]
 
-RETRY = 0.25
-"""Seconds between two tries to find a stream."""
-AGAIN = 0.5
-"""Seconds after which what a handler could not take comes again."""
-ACK_WAIT = 30
+RETRY: Final = 0.25
+"""Seconds between two tries to find a stream or a consumer."""
+AGAIN: Final = 0.5
+"""Seconds after which what a handler could not take comes again, the first time; then twice as long each time."""
+LONGEST: Final = 30.0
+"""Seconds between two tries at most."""
+ACK_WAIT: Final = 30
 """Seconds after which the broker delivers again what was neither acknowledged nor refused."""
-UNUSED = 60
+UNUSED: Final = 60
 """Seconds after which the broker forgets an ephemeral consumer that nobody pulls from."""
+LOST = (NatsError, OSError, asyncio.TimeoutError)
 
 
-class Durable:
+class Reading:
+    """What both ways share: a handler that is let finish when the service stops."""
+
+    def __init__(self, bus: Bus, stream: str, handle: Handle, batch: int) -> None:
+        self.bus = bus
+        self.stream = stream
+        self.batch = batch
+        self._handle = handle
+        self._busy = False
+        self.finishing = False
+
+    def finish(self) -> bool:
+        """Read no more; return whether a handler is at work and will end the reading when it is done."""
+        self.finishing = True
+        return self._busy
+
+    async def handle(self, messages: list[Msg]) -> None:
+        """Have the handler take messages. Raises what it raises."""
+        await self._handle(messages)
+
+    async def settled(self, messages: list[Msg]) -> None:
+        """Do what is to be done with messages and acknowledge them, undisturbed by a stop."""
+        self._busy = True
+        try:
+            await self.take(messages)
+        finally:
+            self._busy = False
+
+    async def take(self, messages: list[Msg]) -> None:
+        """Handle and acknowledge."""
+        raise NotImplementedError
+
+    async def run(self) -> None:
+        """Read until cancelled or finishing."""
+        raise NotImplementedError
+
+
+class Durable(Reading):
     """Reading with a durable consumer: what the handler has taken is acknowledged and does not come again."""
 
     def __init__(self, bus: Bus, stream: str, subject: str, name: str, handle: Handle, batch: int) -> None:
-        self._bus = bus
-        self._stream = stream
-        self._handle = handle
-        self._batch = batch
+        super().__init__(bus, stream, handle, batch)
         self._config = ConsumerConfig(
             name=name,
             durable_name=name,
@@ -52,112 +88,109 @@ class Durable:
         )
 
     async def run(self) -> None:
-        """Read until cancelled."""
-        while True:
+        """Read until cancelled or finishing."""
+        while not self.finishing:
             try:
-                info = await self._bus.js.add_consumer(self._stream, self._config)
-                pull = Pull(self._bus.nc, self._stream, info.name, self._batch)
-                await pull.start()
-            except (NatsError, OSError, asyncio.TimeoutError) as error:
-                await wait_for_stream(self._stream, error)
+                info = await self.bus.js.add_consumer(self.stream, self._config)
+                pull = await self.bus.pull(self.stream, info.name, self.batch)
+            except LOST as error:
+                await wait_for_stream(self.stream, error)
                 continue
             try:
-                await self._read(pull)
-            except (ConsumerGone, NatsError) as error:
-                log.info("consumer lost", stream=self._stream, reason=str(error))
+                while not self.finishing:
+                    messages = await pull.take()
+                    if messages:
+                        await self.settled(messages)
+            except (ConsumerGone, *LOST) as error:
+                log.info("consumer lost", stream=self.stream, reason=str(error))
                 await asyncio.sleep(RETRY)
             finally:
                 await pull.stop()
 
-    async def _read(self, pull: Pull) -> None:
-        while True:
-            messages = await pull.batch()
-            if not messages:
-                continue
-            try:
-                await self._handle(messages)
-            except Unavailable as error:
-                log.warning("again later", stream=self._stream, code=error.code, says=error.message)
-                await settle([message.nak(delay=AGAIN) for message in messages])
-            else:
-                await settle([message.ack() for message in messages])
+    async def take(self, messages: list[Msg]) -> None:
+        """Handle and acknowledge; what is unavailable comes again after a while, never at once."""
+        try:
+            await self.handle(messages)
+        except Unavailable as error:
+            log.warning("again later", stream=self.stream, code=error.code, says=error.message)
+            await settle([message.nak(delay=delay_of(message)) for message in messages])
+        else:
+            await settle([message.ack() for message in messages])
 
 
-class Ordered:
+class Ordered(Reading):
     """Reading in stream order without acknowledgements, from a place the caller remembers."""
 
     def __init__(
         self, bus: Bus, stream: str, subject: str, start: Callable[[], int], handle: Handle, batch: int
     ) -> None:
-        self._bus = bus
-        self._stream = stream
+        super().__init__(bus, stream, handle, batch)
         self._subject = subject
         self._start = start
-        self._handle = handle
-        self._batch = batch
         self._created: object = None
+        self._next = 1
+        self._delivered = 0
 
     async def run(self) -> None:
-        """Read until cancelled."""
-        next_sequence = max(1, self._start())
-        while True:
+        """Read until cancelled or finishing."""
+        self._next = max(1, self._start())
+        while not self.finishing:
             try:
-                next_sequence = await self._place(next_sequence)
-                pull = await self._consumer(next_sequence)
-            except (NatsError, OSError, asyncio.TimeoutError) as error:
-                await wait_for_stream(self._stream, error)
+                await self._find_place()
+                pull = await self._consumer()
+            except LOST as error:
+                await wait_for_stream(self.stream, error)
                 continue
             try:
-                next_sequence = await self._read(pull, next_sequence)
+                await self._read(pull)
+            except Again as error:
+                log.info("reading from the start", stream=self.stream, says=error.message)
+                self._next = 1
+                await asyncio.sleep(AGAIN)
+            except (Unavailable, ConsumerGone, *LOST) as error:
+                log.info("reading on later", stream=self.stream, at=self._next, reason=str(error))
+                await asyncio.sleep(RETRY)
             finally:
                 await pull.stop()
 
-    async def _place(self, wanted: int) -> int:
-        """Return where to read on: at the start of a stream that is not the one read before, or is shorter."""
-        info = await self._bus.js.stream_info(self._stream)
-        created, self._created = self._created, info.created
-        if (created is not None and created != info.created) or info.state.last_seq + 1 < wanted:
-            log.info("the stream begins anew", stream=self._stream)
-            return 1
-        return wanted
+    async def _find_place(self) -> None:
+        """Go to the start of a stream that is not the one read before, or is shorter."""
+        info = await self.bus.js.stream_info(self.stream)
+        before, self._created = self._created, info.created
+        if (before is not None and before != info.created) or info.state.last_seq + 1 < self._next:
+            log.warning("the stream begins anew", stream=self.stream, last=info.state.last_seq)
+            self._next = 1
 
-    async def _consumer(self, start: int) -> Pull:
+    async def _consumer(self) -> Pull:
         config = ConsumerConfig(
             filter_subject=self._subject,
             ack_policy=AckPolicy.NONE,
             deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
-            opt_start_seq=start,
+            opt_start_seq=self._next,
             inactive_threshold=UNUSED,
             mem_storage=True,
             num_replicas=1,
         )
-        info = await self._bus.js.add_consumer(self._stream, config)
-        pull = Pull(self._bus.nc, self._stream, info.name, self._batch)
-        await pull.start()
-        return pull
+        info = await self.bus.js.add_consumer(self.stream, config)
+        self._delivered = 0
+        return await self.bus.pull(self.stream, info.name, self.batch)
 
-    async def _read(self, pull: Pull, start: int) -> int:
-        """Hand batches over until there is a gap or the consumer is lost; return where to read on."""
-        place, delivered = start, 0
-        while True:
-            try:
-                messages = await pull.batch()
-                unbroken = in_order(messages, delivered)
-                if unbroken:
-                    await self._handle(unbroken)
-                    delivered += len(unbroken)
-                    place = unbroken[-1].metadata.sequence.stream + 1
-                if len(unbroken) < len(messages):
-                    log.info("a gap in what was delivered", stream=self._stream, at=place)
-                    return place
-            except Again as error:
-                log.info("reading from the start", stream=self._stream, says=error.message)
-                await asyncio.sleep(AGAIN)
-                return 1
-            except (Unavailable, ConsumerGone, NatsError) as error:
-                log.info("reading on later", stream=self._stream, at=place, reason=str(error))
-                await asyncio.sleep(RETRY)
-                return place
+    async def _read(self, pull: Pull) -> None:
+        """Hand messages over until there is a gap; then a new consumer delivers from there."""
+        while not self.finishing:
+            messages = await pull.take()
+            unbroken = in_order(messages, self._delivered)
+            if unbroken:
+                await self.settled(unbroken)
+            if len(unbroken) < len(messages):
+                log.info("a gap in what was delivered", stream=self.stream, at=self._next)
+                return
+
+    async def take(self, messages: list[Msg]) -> None:
+        """Handle, and remember where to read on."""
+        await self.handle(messages)
+        self._delivered += len(messages)
+        self._next = messages[-1].metadata.sequence.stream + 1
 
 
 def in_order(messages: Sequence[Msg], delivered: int) -> list[Msg]:
@@ -170,6 +203,12 @@ def in_order(messages: Sequence[Msg], delivered: int) -> list[Msg]:
     return unbroken
 
 
+def delay_of(message: Msg) -> float:
+    """Return the seconds after which a message is to come again: longer each time, for a poison message is one."""
+    times = message.metadata.num_delivered or 1
+    return min(LONGEST, AGAIN * 2.0 ** min(times - 1, 10))
+
+
 async def settle(answers: Sequence[Awaitable[None]]) -> None:
     """Send acknowledgements. One that is lost costs a redelivery, which is harmless."""
     await asyncio.gather(*answers, return_exceptions=True)
@@ -177,6 +216,5 @@ async def settle(answers: Sequence[Awaitable[None]]) -> None:
 
 async def wait_for_stream(stream: str, error: BaseException) -> None:
     """Wait a little for a stream that cannot be read yet."""
-    missing = isinstance(error, NotFoundError) or (isinstance(error, APIError) and error.code == 404)
-    log.info("waiting for a stream", stream=stream, missing=missing, reason=str(error))
+    log.info("waiting for a stream", stream=stream, reason=str(error) or type(error).__name__)
     await asyncio.sleep(RETRY)
