@@ -167,6 +167,19 @@ def test_emptying_what_hangs_under_a_tower_goes_through_each_level_once(monkeypa
     assert tree.update({top: None, "cell/00": None}).root == Tree.empty().root
 
 
+def test_a_value_that_looks_like_a_subtree_is_not_taken_for_it():
+    (top,) = mined("m", 1, 1)
+    below, after = mined("a", 0, 2), mined("z", 0, 1)
+    items = dict.fromkeys([*below, *after], VALUES[0])
+    subtree = Tree.build(dict.fromkeys(below, VALUES[0])).root
+    tree = Tree.build({**items, top: subtree})
+    assert subtree in dict(tree.blocks())
+    changed = {below[0]: VALUES[1]}
+    assert tree.update(changed).root == Tree.build({**items, top: subtree, **changed}).root
+    changed = {below[0]: VALUES[1], top: VALUES[2]}
+    assert tree.update(changed).root == Tree.build({**items, **changed}).root
+
+
 def test_taking_out_what_is_not_there_changes_nothing():
     tree = Tree.build({"a": VALUES[0]})
     assert tree.update({"b": None, DEEP[-1]: None}).root == tree.root

@@ -100,8 +100,8 @@ def seal(node: Node) -> bytes:
     return node.digest
 
 
-def seal_like(node: Node, old: Node, exchanged: list[tuple[bytes, bytes]]) -> None:
-    """Seal a node that is an old one but for some digests and values: (before, after), equally long.
+def seal_like(node: Node, old: Node, exchanged: list[tuple[bytes, bytes]]) -> Node:
+    """Seal and return a node that is an old one but for some digests and values: (before, after), equally long.
 
     What is found exactly once in the block is the thing itself. Where it is found more often (a value twice,
     or one chosen to look like a subtree) the node is encoded anew.
@@ -115,6 +115,7 @@ def seal_like(node: Node, old: Node, exchanged: list[tuple[bytes, bytes]]) -> No
         block = block.replace(before, after)
     node.block = block or encode_node(node)
     node.digest = sha256(node.block).digest()
+    return node
 
 
 seal(EMPTY)

@@ -55,13 +55,15 @@ def _exchange(
     node: Node, level: int, new_values: dict[int, bytes], below: dict[int, list[Change]]
 ) -> Node | None:
     """Return the node with other values and subtrees under the same keys, as most nodes are after a batch."""
-    values = list(node.values)
-    subs: list[Node | None] = list(node.subs) if node.subs else [None] * (len(values) + 1)
     exchanged: list[tuple[bytes, bytes]] = []
+    values = node.values
+    if new_values:
+        exchanged = [(values[at], value) for at, value in new_values.items()]
+        values = tuple([new_values.get(at, value) for at, value in enumerate(values)])
+    if not below:
+        return seal_like(Node(node.keys, values, node.subs), node, exchanged)
+    subs: list[Node | None] = list(node.subs) if node.subs else [None] * (len(values) + 1)
     alike = True
-    for at, value in new_values.items():
-        exchanged.append((values[at], value))
-        values[at] = value
     for at, gap in below.items():
         before = subs[at]
         after = subs[at] = apply(before, level - 1, gap)
@@ -69,10 +71,8 @@ def _exchange(
             exchanged.append((before.digest, after.digest or seal(after)))
         elif before is not after:
             alike = False
-    made = node_of(node.keys, tuple(values), tuple(subs))
-    if made is not None and alike:
-        seal_like(made, node, exchanged)
-    return made
+    made = node_of(node.keys, values, tuple(subs))
+    return seal_like(made, node, exchanged) if alike and made is not None else made
 
 
 def _apply_bottom(node: Node, changes: list[Change]) -> Node | None:
