@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 from coin import RULES
 from weighbridge.chain import chain_value
+from weighbridge.codec import encode
 from weighbridge.dice import round_after
 from weighbridge.local_chain import LocalChain
-from weighbridge_services import cli
+from weighbridge.log.entries import Listed, make_entry
+from weighbridge.logfile import log_to_car, log_to_jsonl
+from weighbridge_services import cli, installed
 from weighbridge_services.commands import _dice_check, _dicing
 
 FOLDER = Path(__file__).parents[2] / "vectors"
@@ -271,3 +274,51 @@ def test_a_check_of_an_unknown_record_is_refused(dice: Any, tmp_path: Path) -> N
 
     assert code == 2
     assert err.startswith("weighbridge: record-not-in-log: ")
+
+
+def rolled_log() -> list[Listed]:
+    """A root, a flip and its beacon."""
+    gm, ann = "did:plc:gmgmgmgmgmgmgmgmgmgmgmgm", "did:plc:annannannannannannannann"
+    game = f"at://{gm}/example.coin.root/self"
+    at = _dicing.parse_time("2026-10-18T12:00:00Z")
+    round = round_after(LOCAL.chain, at, 5)
+    stated = {"game": game, "round": round, "signature": LOCAL.sign(round), "chain": LOCAL.chain.hash}
+    root = {"gm": gm, "beacon": {"chain": chain_value(LOCAL.chain), "margin": 5}}
+    records: list[tuple[int, str, str, Any]] = [
+        (at - 1, gm, game, root),
+        (at, ann, f"at://{ann}/example.coin.flip/1", {"game": game, "call": "heads"}),
+        (at + 30_000_000, gm, f"at://{gm}/network.weighbridge.beacon/1", stated),
+    ]
+    entries: list[Listed] = []
+    for when, author, uri, value in records:
+        fields: dict[str, Any] = {"op": "create", "uri": uri, "author": author, "record": encode(value)}
+        entries.append(make_entry(entries[-1] if entries else None, game=game, at=when, **fields))
+    return entries
+
+
+@pytest.mark.parametrize("form", ["car", "jsonl"])
+def test_a_check_reads_a_log_in_either_form(
+    dice: Any, tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installed, "ruleset_named", lambda name: {"coin": RULES}[name])
+    entries = rolled_log()
+    pieces = log_to_jsonl(entries) if form == "jsonl" else log_to_car(entries, entries[-1].cid)
+    path = tmp_path / f"log.{form}"
+    path.write_bytes(b"".join(pieces))
+    code, out, _ = dice("check", path, entries[1].entry.uri, "--ruleset", "coin", "--json")
+    told = json.loads(out)
+
+    assert code == 0
+    assert told["due"] == "2026-10-18T12:00:08Z"
+    assert told["beacon"] == entries[2].entry.uri
+    assert told["roll"] == "lister-timed"
+    assert len(told["dice"][0]["dice"]) == 1
+
+
+def test_a_check_of_an_empty_log_is_refused(dice: Any, tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b"")
+    code, _, err = dice("check", path, "at://did:plc:x/a.b.c/1")
+
+    assert code == 2
+    assert err.startswith("weighbridge: ")

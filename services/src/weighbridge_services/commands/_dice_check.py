@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from weighbridge.chain import SECOND, chain_value
 from weighbridge.fold import Fold, Step
 from weighbridge.log.entries import Listed
-from weighbridge.reasoning import PurposeDice, Reasoning, explain
+from weighbridge.reasoning import PurposeDice, Reasoning, RecordNotInLog, explain
 from weighbridge.scenario import Scenario, load, run
 
 from weighbridge_services.commands import Subparsers, parser_of
 from weighbridge_services.commands import _dicing as dicing
-from weighbridge_services.installed import attachments_for, ruleset_named
+from weighbridge_services.installed import attachments_for, fold_of, ruleset_named
+from weighbridge_services.logs import read_log
 from weighbridge_services.output import clean, say_json
 
 CHECK_TEXT = """GAME is the game's log in a file, or a scenario file; RECORD is the record's at-uri (in a
@@ -23,19 +26,23 @@ scenario, its name will do). Everything is worked out anew from the log: the tim
 round that this fixes, the beacon and its signature, the randomness, each block of hashes and each die. Exit
 code 0: the record has rolled; 1: it still waits."""
 
+MAX_LINE = 2_000_000
+"""Bytes of the first line that are looked at."""
+
 
 def add_check(group: Subparsers) -> None:
     """Add the command."""
     parser = parser_of(group, "check", "tell why a record's dice are what they are", CHECK_TEXT)
     parser.add_argument("game", metavar="GAME", type=Path)
     parser.add_argument("record", metavar="RECORD")
+    parser.add_argument("--ruleset", metavar="NAME", help="the rule set, where the root names none")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=check)
 
 
 def check(args: argparse.Namespace) -> int:
     """Run `dice check`."""
-    told = _told(args.game, args.record)
+    told = _told(args.game, args.record, args.ruleset)
     if args.json:
         say_json(_plain(told))
     else:
@@ -111,8 +118,28 @@ def _made_of(dice: PurposeDice) -> str:
     return f", from the beacon with an opened seal: {dice.randomness.hex()}" if dice.sealed else ""
 
 
-def _told(path: Path, record: str) -> Reasoning:
-    return _of_scenario(load(path.read_bytes()), record)
+def _told(path: Path, record: str, ruleset: str | None) -> Reasoning:
+    if _is_scenario(path):
+        return _of_scenario(load(path.read_bytes()), record)
+    entries = read_log(path, "dice check")
+    first = next(entries, None)
+    if first is None:
+        raise RecordNotInLog(f"{path} holds no entry, so {record} is not among them")
+    world = fold_of(first, ruleset).world
+    return explain(chain([first], entries), world.ruleset, record, attachments=world.attachments)
+
+
+def _is_scenario(path: Path) -> bool:
+    """Whether a file is a scenario: JSON whose first line is not the whole of an entry, as a JSONL log's is."""
+    with path.open("rb") as file:
+        line = file.readline(MAX_LINE)
+    if not line.lstrip().startswith(b"{"):
+        return False
+    try:
+        value = msgspec.json.decode(line)
+    except (ValueError, RecursionError):
+        return len(line) < MAX_LINE
+    return isinstance(value, dict) and "steps" in value
 
 
 def _of_scenario(scenario: Scenario, record: str) -> Reasoning:
