@@ -12,7 +12,10 @@ from weighbridge.fold.records import DAY, Pending, place_of
 from weighbridge.fold.world import World
 from weighbridge.log.entries import Listed
 
-TOO_LATE = "Too many game days have passed, or the rules have moved to another version: the record can no longer be voided."
+TOO_LATE = (
+    "Too many game days have passed, or the rules have moved to another version: "
+    "the record can no longer be voided."
+)
 
 
 def list_record(world: World, listed: Listed) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from weighbridge.codec import cid_of
 from weighbridge.contract import Docket, Ruling, Shape
@@ -108,7 +109,7 @@ def _strike(world: World, subject: Docket, ruling: Docket) -> None:
     set_mark(world, subject.uri, void=ruling.uri, struck=True, reports=standing)
 
 
-def set_mark(world: World, uri: str, **changes: object) -> None:
+def set_mark(world: World, uri: str, **changes: Any) -> None:
     """Change what is marked on a record; a mark that says nothing is no cell."""
     key = f"_/mark/{place_of(uri)}"
     old = world.cells.read(key, Mark) or Mark()

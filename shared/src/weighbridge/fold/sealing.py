@@ -78,12 +78,16 @@ def _judge(world: World, docket: Docket, at: int, seal: Seal | None, salt: str, 
         return "too-early"
     if seal.opens_until is not None and at >= seal.opens_until:
         return "opened-late"
+    return _judge_value(world.game, seal, salt, value)
+
+
+def _judge_value(game: str, seal: Seal, salt: str, value: Any) -> str | None:
     if not isinstance(salt, str) or not HEX.match(salt):
         return "bad-opening"
     raw = bytes.fromhex(salt)
     if len(raw) < MIN_SALT:
         return "short-salt"
-    return None if seal_hash(world.game, seal.author, seal.slot, raw, value) == seal.hash else "bad-opening"
+    return None if seal_hash(game, seal.author, seal.slot, raw, value) == seal.hash else "bad-opening"
 
 
 SENTENCES = {
