@@ -57,10 +57,9 @@ def parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         "--traceback", action="store_true", help="on failure, print where in the code it came from"
     )
     subparsers = root.add_subparsers(metavar="COMMAND", required=True)
-    commands.register_own(subparsers)
-    commands.register_plugins(
-        subparsers, next((each for each in arguments if not each.startswith("-")), None)
-    )
+    asked = next((each for each in arguments if not each.startswith("-")), None)
+    commands.register_own(subparsers, asked)
+    commands.register_plugins(subparsers, asked)
     return root
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 WIDTH = 100
 """Columns where the output is not a terminal."""
-EVERY = 50_000
-"""Entries between two lines of progress where standard error is not a terminal."""
-
-T = TypeVar("T")
+PIECE = 65_536
+"""Bytes of a file at a time."""
+QUIET = 4_000_000
+"""Files up to this size are read without a word."""
 
 
 def say_json(value: Any) -> None:
@@ -34,23 +36,38 @@ def clean(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
-def progress(items: Iterable[T], total: int | None, what: str) -> Iterator[T]:
-    """Yield the items, showing on standard error how far it is: a bar at a terminal, else lines."""
-    if sys.stderr.isatty():
-        yield from _bar(items, total, what)
-        return
-    for done, item in enumerate(items, 1):
-        yield item
-        if done % EVERY == 0:
-            print(f"{what}: {done:,}{f' of {total:,}' if total else ''}", file=sys.stderr)
+def reading(path: Path, what: str) -> Iterator[bytes]:
+    """Yield a file in pieces, showing how much was read: a bar at a terminal, else a line for each tenth."""
+    size = path.stat().st_size
+    with path.open("rb") as file, _shown(size, what) as advance:
+        while piece := file.read(PIECE):
+            yield piece
+            advance(len(piece))
 
 
-def _bar(items: Iterable[T], total: int | None, what: str) -> Iterator[T]:
-    shown = TextColumn("{task.description} {task.completed:,.0f}")
-    with Progress(
-        shown, BarColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True
-    ) as bar:
-        task = bar.add_task(what, total=total)
-        for item in items:
-            yield item
-            bar.advance(task)
+@contextmanager
+def _shown(size: int, what: str) -> Generator[Callable[[int], None]]:
+    if size < QUIET:
+        yield lambda _: None
+    elif sys.stderr.isatty():
+        # Transient: the bar is gone before results are printed.
+        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(what, total=size)
+            yield lambda count: bar.advance(task, count)
+    else:
+        yield _Tenths(size, what).advance
+
+
+class _Tenths:
+    """Progress where nobody watches: one line for each tenth of a file."""
+
+    def __init__(self, size: int, what: str) -> None:
+        self._size, self._what = size, what
+        self._done = 0
+
+    def advance(self, count: int) -> None:
+        before = 10 * self._done // self._size
+        self._done += count
+        if 10 * self._done // self._size > before:
+            print(f"{self._what}: {100 * self._done // self._size}%", file=sys.stderr, flush=True)

@@ -45,11 +45,19 @@ def group_of(subparsers: Subparsers, name: str, summary: str) -> Subparsers:
     return parser_of(subparsers, name, summary).add_subparsers(metavar="COMMAND", required=True)
 
 
-def register_own(subparsers: Subparsers) -> None:
-    """Register every module of this package, in the order of their names."""
-    for module in pkgutil.iter_modules(__path__):
-        if not module.name.startswith("_"):
-            importlib.import_module(f"{__name__}.{module.name}").register(subparsers)
+def register_own(subparsers: Subparsers, asked: str | None = None) -> None:
+    """Register the module that is named like the command asked for, or else all of them, sorted by name."""
+    names = own_names()
+    if asked in names:
+        # Only what is called for is imported: a command starts in no more time than it needs.
+        names = [asked]
+    for name in names:
+        importlib.import_module(f"{__name__}.{name}").register(subparsers)
+
+
+def own_names() -> list[str]:
+    """Return the names of this package's public modules, which are those of our own commands, sorted."""
+    return [module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")]
 
 
 def register_plugins(subparsers: Subparsers, asked: str | None) -> None:

@@ -1,0 +1,92 @@
+"""`weighbridge log`: look at a game's log in a file, and verify it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from weighbridge.log import CompactRange
+from weighbridge.log.entries import Listed
+from weighbridge.logfile import log_to_jsonl
+
+from weighbridge_services.commands import Subparsers, group_of, parser_of
+from weighbridge_services.logs import read_log
+from weighbridge_services.output import clean, say_json
+
+VERIFY_TEXT = """Every entry's encoding and hash, its link to the one before, its time, and that its record
+is the one it names. Prints the size and the root, which a checkpoint signs; with --root, compares. Exit
+code 1: another root."""
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the commands."""
+    group = group_of(subparsers, "log", "look at a game's log in a file, and verify it")
+    shown = parser_of(group, "show", "list the entries, one on a line")
+    shown.add_argument("file", metavar="FILE", type=Path, help="a log as CAR or JSONL")
+    shown.add_argument(
+        "--from", dest="start", type=int, default=0, metavar="SEQ", help="the first entry to show"
+    )
+    shown.add_argument("--count", type=int, metavar="N", help="how many to show at most")
+    shown.add_argument("--json", action="store_true", help="as JSONL: entry and record on a line")
+    shown.set_defaults(run=show)
+    verified = parser_of(group, "verify", "verify every entry of a log", VERIFY_TEXT)
+    verified.add_argument("file", metavar="FILE", type=Path, help="a log as CAR or JSONL")
+    verified.add_argument("--root", metavar="HEX", help="the root that it must have")
+    verified.add_argument("--json", action="store_true", help="print game, size, root and times as JSON")
+    verified.set_defaults(run=verify)
+
+
+def show(args: argparse.Namespace) -> int:
+    """Run `log show`."""
+    start = max(args.start, 0)
+    stop = None if args.count is None else start + max(args.count, 0)
+    shown = islice(read_log(args.file), start, stop)
+    lines = (line.decode().rstrip("\n") for line in log_to_jsonl(shown)) if args.json else map(line_of, shown)
+    for line in lines:
+        print(line)
+    return 0
+
+
+def verify(args: argparse.Namespace) -> int:
+    """Run `log verify`."""
+    frontier = CompactRange()
+    first = last = None
+    for listed in read_log(args.file, "verify"):
+        frontier.append(listed.data)
+        first, last = first or listed, listed
+    root = frontier.root().hex()
+    holds = args.root is None or args.root.lower() == root
+    found: dict[str, Any] = {"holds": holds, "size": frontier.size, "root": root}
+    if first is not None and last is not None:
+        found |= {"game": first.entry.game, "from": time_of(first.entry.at), "to": time_of(last.entry.at)}
+    if args.json:
+        say_json(found)
+    else:
+        print("\n".join(f"{name:6} {value}" for name, value in found.items() if name != "holds"))
+        print("every entry holds" if holds else f"the root is not {clean(str(args.root))}")
+    return 0 if holds else 1
+
+
+def line_of(listed: Listed) -> str:
+    """Return an entry as one line for a person."""
+    entry = listed.entry
+    return clean(" ".join([f"{entry.seq:>7}", time_of(entry.at), f"{entry.op:6}", *_about(listed)])).rstrip()
+
+
+def _about(listed: Listed) -> Iterator[str]:
+    entry = listed.entry
+    if entry.count is not None:
+        yield f"{entry.count} records of {entry.author or 'authors without standing'} not listed"
+    if entry.uri is not None:
+        did, collection, rkey = entry.uri.removeprefix("at://").split("/", 2)
+        yield f"{collection}/{rkey} {did}"
+
+
+def time_of(at: int) -> str:
+    """Return a time (µs) as RFC 3339 in UTC, to the microsecond where it has any."""
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=at)
+    return moment.isoformat().replace("+00:00", "Z")
