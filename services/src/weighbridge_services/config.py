@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 from weighbridge.errors import Broken, Refused
 
-FILE = "weighbridge.toml"
+from weighbridge_services.problems import Problem, problems_of
+
+FILE: Final = "weighbridge.toml"
+NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,63}")
+DOMAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+DID: Final = re.compile(r"did:[a-z0-9]+:[A-Za-z0-9._:%-]+")
+INTERVAL: Final = re.compile(r"always|[0-9]{1,6}(ms|s|m|h)")
 
 
 class BadConfig(Refused):
@@ -127,7 +135,7 @@ class BeaconTable(Strict, frozen=True):
     settings: dict[str, Any] = {}
 
 
-class TestTable(Strict, frozen=True):
+class SuiteTable(Strict, frozen=True):
     """`[test]`: switches of the test suite; all off in a node that matters."""
 
     crash: bool = False
@@ -143,7 +151,7 @@ class Config(Strict, frozen=True):
     plugins: PluginsTable = PluginsTable()
     games: tuple[GameTable, ...] = ()
     beacons: tuple[BeaconTable, ...] = ()
-    test: TestTable = TestTable()
+    test: SuiteTable = SuiteTable()
 
 
 def read_config(folder: Path) -> Config:
@@ -152,8 +160,81 @@ def read_config(folder: Path) -> Config:
     if not path.is_file():
         raise NoNode(f"{folder} has no {FILE}; `weighbridge node init {folder}` makes a node there")
     try:
-        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Config)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadConfig(f"{path} is no TOML: {error}") from error
-    except msgspec.ValidationError as error:
-        raise BadConfig(f"{path}: {error}") from error
+        return config_of(path.read_text(encoding="utf-8"), str(path))
+    except UnicodeDecodeError as error:
+        raise BadConfig(
+            f"{path} is no text in UTF-8: {error}", problems=[("the file", str(error))]
+        ) from error
+
+
+def config_of(text: str, where: str = FILE) -> Config:
+    """Return the configuration that a text holds. Raises BadConfig with every problem and its path."""
+    try:
+        value = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadConfig(f"{where} is no TOML: {error}", problems=[("the file", str(error))]) from error
+    problems = list(problems_of(value, Config))
+    if not problems:
+        config = msgspec.convert(value, Config)
+        problems = list(checks(config))
+        if not problems:
+            return config
+    says = "; ".join(f"{path} {sentence}" for path, sentence in problems)
+    raise BadConfig(f"{where}: {says}", problems=problems)
+
+
+def checks(config: Config) -> Iterator[Problem]:
+    """Yield what is wrong although every setting has the right type."""
+    if not NAME.fullmatch(config.node.name):
+        yield (
+            "node.name",
+            "is to be 1 to 64 of the letters a-z, A-Z, digits, and . _ - / (it names the note keys)",
+        )
+    yield from _broker_checks(config.broker)
+    yield from _port_checks("http.port", config.http.port)
+    for number, game in enumerate(config.games):
+        yield from _game_checks(f"games[{number}]", game, [each.uri for each in config.games[:number]])
+
+
+def _broker_checks(broker: BrokerTable) -> Iterator[Problem]:
+    if broker.kind == "url" and broker.url is None:
+        yield "broker.url", 'is missing: kind = "url" needs the address of the broker'
+    if broker.kind == "embedded":
+        for name in ("url", "user", "password_file", "credentials"):
+            if getattr(broker, name) is not None:
+                yield f"broker.{name.replace('_', '-')}", 'is for kind = "url" only'
+    if broker.domain is not None and not DOMAIN.fullmatch(broker.domain):
+        yield "broker.domain", "is to be 1 to 64 of a-z, A-Z, digits, _ and -"
+    if not INTERVAL.fullmatch(broker.sync_interval):
+        yield "broker.sync-interval", 'is to be "always" or a time like "10s" or "2m"'
+    yield from _port_checks("broker.port", broker.port)
+    yield from _port_checks("broker.leaf.port", broker.leaf.port)
+    for number, operator in enumerate(broker.operators):
+        yield from _did_checks(f"broker.operators[{number}].did", operator.did)
+
+
+def _game_checks(path: str, game: GameTable, before: list[str]) -> Iterator[Problem]:
+    if not game.uri.startswith("at://"):
+        yield f"{path}.uri", "is to be the at-uri of the game's root: at://did/collection/rkey"
+    if game.uri in before:
+        yield f"{path}.uri", "is there already: a game has one table"
+    if game.role == "follower" and game.lister is None:
+        yield f"{path}.lister", "is missing: a follower follows somebody; give the lister's DID"
+    for name in ("lister", "gm"):
+        did = getattr(game, name)
+        if did is not None:
+            yield from _did_checks(f"{path}.{name}", did)
+    for number, peer in enumerate(game.peers):
+        yield from _did_checks(f"{path}.peers[{number}].did", peer.did)
+        if peer.domain is not None and not DOMAIN.fullmatch(peer.domain):
+            yield f"{path}.peers[{number}].domain", "is to be 1 to 64 of a-z, A-Z, digits, _ and -"
+
+
+def _did_checks(path: str, did: str) -> Iterator[Problem]:
+    if not DID.fullmatch(did):
+        yield path, "is to be a DID: did:key:… or did:plc:…"
+
+
+def _port_checks(path: str, port: int) -> Iterator[Problem]:
+    if not 0 <= port <= 65_535:
+        yield path, "is to be between 0 and 65535"

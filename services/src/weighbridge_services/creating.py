@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import shutil
@@ -11,7 +12,8 @@ from weighbridge.errors import Refused
 
 from weighbridge_services.config import FILE
 from weighbridge_services.files import sync_folder, write_new
-from weighbridge_services.node import KEY_NAMES, PASSWORD, PLAYER_PASSWORD, Node, write_key
+from weighbridge_services.node import KEY_NAMES, PASSWORD, PLAYER_PASSWORD, PUBLIC, Keys, Node, public_halves
+from weighbridge_services.secret_files import write_key
 
 
 class FolderInUse(Refused):
@@ -44,8 +46,8 @@ def _fill(folder: Path, config: str) -> None:
     folder.mkdir(mode=0o700)
     keys = folder / "keys"
     keys.mkdir(mode=0o700)
-    for name in KEY_NAMES:
-        write_key(keys / f"{name}.key")
+    made = Keys(*(write_key(keys / f"{name}.key", secrets.token_bytes(32)) for name in KEY_NAMES))
+    write_new(keys / PUBLIC, json.dumps(public_halves(made), indent=2).encode() + b"\n")
     for name in (PASSWORD, PLAYER_PASSWORD):
         write_new(keys / name, f"{secrets.token_hex(24)}\n".encode())
     write_new(folder / FILE, config.encode())

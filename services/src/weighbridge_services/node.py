@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-import stat
+import json
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import Final, NamedTuple
 
 from weighbridge.contract import RuleSet
-from weighbridge.errors import Broken
 from weighbridge.identity import SIGNATURE, OperatorRecord, Signer, make_operator_record, verifier_key
 from weighbridge.identity.vkeys import COSIGNATURE
 from weighbridge.ledger import Ledger
 
 from weighbridge_services.clock import Clock, RecordedClock, SystemClock
-from weighbridge_services.config import Config, GameTable, read_config
+from weighbridge_services.config import BadConfig, Config, ForeignNode, GameTable, read_config
+from weighbridge_services.secret_files import BadKeyFile, read_key
 from weighbridge_services.subjects import Subjects
 
-KEY_NAMES = ("records", "log", "recompute")
-PASSWORD = "broker.password"
+KEY_NAMES: Final = ("records", "log", "recompute")
+PASSWORD: Final = "broker.password"
 """The file, among a node's keys, with its password at its embedded broker."""
-PLAYER_PASSWORD = "player.password"
+PLAYER_PASSWORD: Final = "player.password"
 """The file with the password that players use there."""
+PUBLIC: Final = "public.json"
+"""The file, among a node's keys, with their public halves: it tells a wrong key file from the right one."""
 
-
-class BadKeyFile(Broken):
-    """A key file is missing, has loose modes, or holds no key."""
-
-    code: ClassVar[str] = "bad-key-file"
+__all__ = [
+    "KEY_NAMES",
+    "PASSWORD",
+    "PLAYER_PASSWORD",
+    "PUBLIC",
+    "BadKeyFile",
+    "Keys",
+    "Node",
+    "public_halves",
+    "read_keys",
+]
 
 
 class Keys(NamedTuple):
@@ -46,12 +52,12 @@ class Node:
         self.folder = folder
         self.config = config
         self.keys = keys
+        self._clock: Clock = RecordedClock() if config.node.clock == "recorded" else SystemClock()
 
     @classmethod
     def open(cls, folder: Path) -> Node:
-        """Open the node in a folder. Raises NoNode, BadConfig or BadKeyFile."""
-        config = read_config(folder)
-        return cls(folder, config, Keys(*(read_key(folder / "keys" / f"{name}.key") for name in KEY_NAMES)))
+        """Open the node in a folder. Raises NoNode, BadConfig, BadKeyFile or ForeignNode."""
+        return cls(folder, read_config(folder), read_keys(folder))
 
     @property
     def did(self) -> str:
@@ -73,11 +79,11 @@ class Node:
         return Subjects.of(self.did if did is None else did, game)
 
     def clock(self) -> Clock:
-        """Return the clock this node goes by."""
-        return RecordedClock() if self.config.node.clock == "recorded" else SystemClock()
+        """Return the clock this node goes by: one for all services of a process."""
+        return self._clock
 
     def ledger(self, name: str) -> Ledger:
-        """Open a service's ledger: one file of its own, with one writer."""
+        """Open a service's ledger: one file of its own, with one writer. Raises what `Ledger.open` raises."""
         folder = self.folder / "ledger"
         folder.mkdir(mode=0o700, exist_ok=True)
         return Ledger.open(folder / f"{name}.db")
@@ -89,33 +95,38 @@ class Node:
         return make_operator_record(self.did, game, self.name, log, recompute)
 
     def ruleset(self, game: GameTable) -> RuleSet:
-        """Load the rule set of a game: one that the configuration names, and no other plugin."""
-        from weighbridge_services.installed import ruleset_named  # noqa: PLC0415
+        """Load the rule set of a game: one that the configuration names, and no other plugin. Raises BadConfig."""
+        from weighbridge_services.installed import ruleset_named  # noqa: PLC0415 - plugins only where asked for
 
+        allowed = self.config.plugins.rulesets
+        if game.ruleset not in allowed:
+            says = f"does not name {game.ruleset!r}, which the game {game.uri} needs"
+            raise BadConfig(f"{self.folder}: plugins.rulesets {says}", problems=[("plugins.rulesets", says)])
         return ruleset_named(game.ruleset)
 
 
-def write_key(path: Path) -> Signer:
-    """Make a new key in a file that only its owner can read."""
-    seed = secrets.token_bytes(32)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.write(seed.hex() + "\n")
-    return Signer(seed)
-
-
-def read_key(path: Path) -> Signer:
-    """Read a key file. Raises BadKeyFile."""
+def read_keys(folder: Path) -> Keys:
+    """Read a node's keys and hold them against their public halves. Raises BadKeyFile or ForeignNode."""
+    keys = Keys(*(read_key(folder / "keys" / f"{name}.key") for name in KEY_NAMES))
+    path = folder / "keys" / PUBLIC
     try:
-        mode = stat.S_IMODE(path.stat().st_mode)
-        text = path.read_text(encoding="ascii").strip()
-        seed = bytes.fromhex(text)
-    except FileNotFoundError as error:
-        raise BadKeyFile(f"{path} is missing; restore it from a backup, or make a new node") from error
-    except (ValueError, OSError) as error:
-        raise BadKeyFile(f"{path} holds no key: 64 hex digits are expected") from error
-    if mode & 0o077:
-        raise BadKeyFile(f"{path} can be read by others (mode {mode:o}); run chmod 600 on it")
-    if len(seed) != 32:
-        raise BadKeyFile(f"{path} holds no key: 64 hex digits are expected")
-    return Signer(seed)
+        expected: object = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadKeyFile(f"{path} is missing or damaged; restore it from a backup") from error
+    found = public_halves(keys)
+    if not isinstance(expected, dict):
+        raise BadKeyFile(f"{path} is damaged; restore it from a backup")
+    wrong = [name for name in KEY_NAMES if expected.get(name) != found[name]]
+    if len(wrong) == len(KEY_NAMES):
+        raise ForeignNode(
+            f"{folder} is the folder of {expected.get('records')}, and the keys in it are {found['records']}'s"
+        )
+    if wrong:
+        names = ", ".join(str(folder / "keys" / f"{name}.key") for name in wrong)
+        raise BadKeyFile(f"{names}: not the key this node was made with; restore it from a backup")
+    return keys
+
+
+def public_halves(keys: Keys) -> dict[str, str]:
+    """Return what a node's folder remembers of its keys: the did:key of each."""
+    return {name: signer.did for name, signer in zip(KEY_NAMES, keys, strict=True)}

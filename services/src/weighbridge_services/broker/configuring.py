@@ -9,9 +9,9 @@ from weighbridge_services.broker.folder import folder_of
 from weighbridge_services.broker.rights import PLAYER, operator_rights, player_rights
 from weighbridge_services.files import write_new
 from weighbridge_services.node import PASSWORD, PLAYER_PASSWORD, Node
+from weighbridge_services.secret_files import read_secret
 from weighbridge_services.streams import mirror_names
 from weighbridge_services.subjects import token
-from weighbridge_services.wire.login import read_secret
 
 MAX_PAYLOAD = 8 << 20
 """Bytes of one message at most: a transcript batch of 4 MiB and a good deal of room."""

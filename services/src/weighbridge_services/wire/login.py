@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import stat
 import time
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import nats
@@ -13,7 +11,8 @@ import nats.errors
 from faststream.nats.security import NatsCredentials, NatsSecurity, NatsUserPassword
 from weighbridge.errors import WeighbridgeError
 
-from weighbridge_services.node import PASSWORD, BadKeyFile, Node
+from weighbridge_services.node import PASSWORD, Node
+from weighbridge_services.secret_files import read_secret
 from weighbridge_services.subjects import token
 from weighbridge_services.wire.errors import BrokerRefused, BrokerUnavailable
 
@@ -55,22 +54,6 @@ class Login(NamedTuple):
         if self.credentials is not None:
             return {"user_credentials": self.credentials}
         return {"user": self.user, "password": self.password} if self.password is not None else {}
-
-
-def read_secret(path: Path) -> str:
-    """Read a password file, which only its owner may read. Raises BadKeyFile."""
-    try:
-        mode = stat.S_IMODE(path.stat().st_mode)
-        text = path.read_text(encoding="utf-8").strip()
-    except FileNotFoundError as error:
-        raise BadKeyFile(f"{path} is missing; it holds the password at the broker") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadKeyFile(f"{path} cannot be read: {error}") from error
-    if mode & 0o077:
-        raise BadKeyFile(f"{path} can be read by others (mode {mode:o}); run chmod 600 on it")
-    if not text:
-        raise BadKeyFile(f"{path} is empty; it holds the password at the broker")
-    return text
 
 
 async def log_in_once(login: Login, patience: float) -> None:
