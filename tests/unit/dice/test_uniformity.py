@@ -37,7 +37,7 @@ def test_a_million_dice_are_uniform(sides: int) -> None:
     faces = [counts[face] for face in range(1, sides + 1)]
 
     assert sum(faces) == DICE
-    # Fixed streams, so this cannot flicker; as drawn, all seven lie within 2.5.
+    # Fixed streams, so this cannot flicker; as drawn, all seven lie within 1.6.
     assert abs(z_of(faces, DICE)) < 3.5
 
 
