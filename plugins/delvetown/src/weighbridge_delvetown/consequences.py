@@ -50,7 +50,7 @@ def pick_consequence(table: Table, docket: Docket, ctx: Context) -> None:
     pick = {"uri": docket.uri, "pick": docket.value["pick"], "action": docket.value.get("action", "")}
     why = _why_not(docket, ctx, act, cell)
     if why:
-        if was_permitted(table, ask, docket.uri):
+        if was_permitted(table, ask, docket):
             says = f"{why}, since a void changed the past: the default applies (§4)."
             ctx.report("overtaken", docket.uri, says)
         else:

@@ -21,6 +21,8 @@ def stake_of(table: Table, docket: Docket) -> Value:
         return {"status": "refused" if resist is None else COUNTS}
     cell: dict[str, Any] | None = table.get(f"ask/{docket.id}")
     act: dict[str, Any] | None = table.get(f"act/{docket.id}")
+    if cell is not None and cell["status"] == "void":
+        return None  # struck before the past changed: what it had is not known any more
     if cell is None or act is None:
         return {"status": "refused" if cell is None else cell["status"]}
     stake: dict[str, Any] = {
@@ -66,7 +68,11 @@ def hold_pool(docket: Docket, ctx: Context, act: dict[str, Any], dots: int) -> i
     return min(pool, then)
 
 
-def was_permitted(table: Table, ask: str, ruling: str) -> bool:
-    """Say whether a ruling (at-uri) stood on an ask (id) before a void changed the past."""
+def was_permitted(table: Table, ask: str, ruling: Docket) -> bool:
+    """Say whether a ruling stood on an ask (id) before a void changed the past, or the ask itself was struck."""
     stake: dict[str, Any] | None = table.get(f"_/stake/{MOVE}/{ask}")
-    return stake is not None and ruling in stake.get("rulings", ())
+    if stake is not None and ruling.uri in stake.get("rulings", ()):
+        return True
+    mark: dict[str, Any] = table.get(f"_/mark/{MOVE}/{ask}", {})
+    strike: dict[str, Any] = table.get(f"_/ruling/{MOVE}/{ask}", {})
+    return "void" in mark and strike.get("seq", 0) > ruling.seq

@@ -52,7 +52,7 @@ def rule_vouch(table: Table, docket: Docket, ctx: Context, ask: str) -> bool:
         keep_waiting(table, ask, "rule", ruling)
         return True
     if ctx.question("vouch", act["uri"]) is None:
-        if not was_permitted(table, ask, docket.uri):
+        if not was_permitted(table, ask, docket):
             return False
         ctx.report(
             "overtaken",
