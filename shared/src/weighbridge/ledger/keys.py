@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from urllib.parse import unquote_to_bytes
+import re
 
 from weighbridge.ledger.errors import BadName
 
 MAX_NAME = 8_192
 """The longest name in UTF-8: the origin of a transcript is the longest there is."""
 
+_ESCAPE = re.compile(rb"%([0-9A-F]{2})")
 _PLAIN = frozenset(range(0x21, 0x7F)) - {ord("%")}
 _ESCAPED = [bytes((code,)) if code in _PLAIN else b"%%%02X" % code for code in range(256)]
 
@@ -25,7 +26,7 @@ def under(*parts: str | int) -> bytes:
 
 def text_of(part: bytes) -> str:
     """Return the text that a part of a key stands for."""
-    return unquote_to_bytes(part).decode()
+    return _ESCAPE.sub(lambda found: bytes.fromhex(found[1].decode()), part).decode()
 
 
 def number_of(part: bytes) -> int:

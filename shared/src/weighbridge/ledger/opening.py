@@ -9,7 +9,6 @@ import sqlite3
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote
 
 from weighbridge.errors import WeighbridgeError
 from weighbridge.ledger.chained import Chained
@@ -106,7 +105,7 @@ def connect(path: Path, *, write: bool = True) -> sqlite3.Connection:
         mode = "mode=ro" if Path(f"{path}-wal").exists() else "mode=ro&immutable=1"
     try:
         return sqlite3.connect(
-            f"file:{quote(str(path))}?{mode}",
+            f"{path.as_uri()}?{mode}",
             uri=True,
             timeout=0,
             isolation_level=None,
