@@ -6,6 +6,7 @@ import ast
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,7 @@ def manifest(member: Path) -> dict[str, Any]:
     return tomllib.loads((member / "pyproject.toml").read_text())
 
 
+@cache
 def parsed(path: Path) -> ast.Module:
     """Return a module's syntax tree."""
     return ast.parse(path.read_text(), filename=str(path))

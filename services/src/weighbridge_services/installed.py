@@ -1,43 +1,78 @@
-"""The plugins that are installed here, by the names that roots and scenarios use."""
+"""The rule sets that a command needs: those that a root, a scenario or an option names, and no others."""
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Mapping
 from typing import Any
 
 from weighbridge import codec
+from weighbridge.cid import BadCid, Cid
 from weighbridge.contract import Attachment, RuleSet
 from weighbridge.errors import Refused
 from weighbridge.fold import Fold
 from weighbridge.log.entries import Listed
+from weighbridge.plugins import PinMismatch, Plugins, pin
+
+RULESETS = "weighbridge.rulesets"
 
 
 class NoRuleSet(Refused):
-    """The rule set that is named, or would have to be, is not installed here."""
+    """Nothing says which rule set a game has."""
 
     code = "no-rule-set"
 
 
 def ruleset_named(name: str) -> RuleSet:
-    """Return the rule set of that name."""
-    found = importlib.metadata.entry_points(group="weighbridge.rulesets", name=name)
-    for point in found:
-        ruleset: RuleSet = point.load()
-        return ruleset
-    raise NoRuleSet(f"no rule set {name!r} is installed here; `weighbridge plugin list` shows which are")
+    """Return the rule set of that name. Errors: those of `weighbridge.plugins`."""
+    return Plugins({RULESETS: [name]}).ruleset(name)
 
 
 def attachments_for(root: Any) -> Mapping[str, Attachment]:
     """Return the attachments that a root's `fold.with` names, by name."""
-    return {}
+    names = _attached(_fold_of(root))
+    plugins = Plugins({RULESETS: names})
+    return {name: plugins.attachment(name) for name in names}
 
 
 def fold_of(first: Listed, name: str | None) -> Fold:
-    """Return the fold of the game whose first entry this is, by the named rule set or the root's own."""
-    root: Any = codec.decode(first.record) if first.record is not None else {}
-    named = root.get("fold") if isinstance(root, dict) else None
-    name = name or (named.get("name") if isinstance(named, dict) else None)
-    if not isinstance(name, str):
+    """Return the fold of the game whose first entry this is, by the named rule set or the root's own.
+
+    Errors: `NoRuleSet`, and those of `weighbridge.plugins`, `PinMismatch` among them.
+    """
+    root = codec.decode(first.record) if first.record is not None else None
+    named = _fold_of(root)
+    chosen = name if name is not None else named.get("name")
+    if not isinstance(chosen, str):
         raise NoRuleSet("the root names no rule set (`fold.name`); name one with --ruleset")
-    return Fold(first.entry.game, ruleset_named(name), attachments=attachments_for(root))
+    attachments = attachments_for(root)
+    pins = {each: pin(attachment) for each, attachment in attachments.items()}
+
+    def resolve(other: str | None, wanted: str | None) -> tuple[RuleSet, str]:
+        now = chosen if other is None else other
+        plugins = Plugins({RULESETS: [now]})
+        ruleset = plugins.resolve(now, _pin(wanted, now), pins)
+        return ruleset, str(pin(ruleset, pins))
+
+    wanted = named.get("pin") if chosen == named.get("name") else None
+    ruleset, here = resolve(None, wanted if isinstance(wanted, str) else None)
+    return Fold(first.entry.game, ruleset, attachments=attachments, pin=here, resolve=resolve)
+
+
+def _fold_of(root: Any) -> Mapping[str, Any]:
+    """Return a root's `fold`, or nothing where there is none to speak of: the fold itself reports a bad root."""
+    found = root.get("fold") if isinstance(root, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _attached(fold: Mapping[str, Any]) -> list[str]:
+    found = fold.get("with", [])
+    several = found if isinstance(found, list) else [found]
+    names = {each["name"] for each in several if isinstance(each, dict) and isinstance(each.get("name"), str)}
+    return sorted(names)
+
+
+def _pin(text: str | None, name: str) -> Cid | None:
+    try:
+        return None if text is None else Cid.parse(text)
+    except BadCid as error:
+        raise PinMismatch(f"the root names {name} with a pin that is no CID: {text!r}", name=name) from error

@@ -90,7 +90,7 @@ def test_a_scenario_that_does_not_hold_says_where_and_exits_1(
         pytest.param(json.dumps(SCENARIO | {"stpes": []}), "scenario-wrong", "$.stpes", id="an unknown key"),
         pytest.param(
             json.dumps(SCENARIO | {"ruleset": "chess"}),
-            "no-rule-set",
+            "plugin-unknown",
             "chess",
             id="a rule set that is not here",
         ),
@@ -221,3 +221,43 @@ def test_a_log_with_no_entry_is_refused(tmp_path: Path, capsys: pytest.CaptureFi
     path = tmp_path / "log.car"
     path.write_bytes(b"".join(log_to_car([], None)))
     assert Ran(capsys, "fold", path).err.startswith("weighbridge: empty-log: ")
+
+
+def test_a_log_whose_root_names_another_pin_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = entries()[0]
+    for wanted in (str(first.cid), "latest"):
+        record = encode({"gm": first.entry.author, "fold": {"name": "delvetown", "pin": wanted}})
+        path = tmp_path / "log.jsonl"
+        path.write_bytes(b"".join(log_to_jsonl([anew(first, record)])))
+        ran = Ran(capsys, "fold", path)
+        assert ran.code == 2
+        assert ran.err.startswith("weighbridge: pin-mismatch: ")
+
+
+# --- plugin ------------------------------------------------------------------------------------------------
+
+
+def test_the_plugins_installed_here_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "weighbridge-delvetown 0.1.0" in Ran(capsys, "plugin", "list").out
+    found = Ran(capsys, "plugin", "list", "--json").json()
+    (delvetown,) = [
+        each for each in found if each["name"] == "delvetown" and each["group"] == "weighbridge.rulesets"
+    ]
+    assert delvetown["usable"] is True
+
+
+def test_the_pin_of_a_rule_set_is_what_a_fold_says(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pin = Ran(capsys, "plugin", "pin", "delvetown").out.strip()
+    told = Ran(capsys, "plugin", "pin", "delvetown", "--json").json()
+    assert told["pin"] == pin
+    assert "__init__.py" in told["files"]
+    origin = Ran(capsys, "fold", log, "--json").json()["transcript"]["origin"]
+    assert origin.rpartition("@")[2].startswith(pin)
+
+
+def test_the_pin_of_what_is_not_here_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    ran = Ran(capsys, "plugin", "pin", "chess")
+    assert ran.code == 2
+    assert ran.err.startswith("weighbridge: plugin-unknown: ")
