@@ -179,3 +179,12 @@ def refuse_fixed(found: StreamConfig, config: StreamConfig, differing: tuple[str
             f"the stream {config.name} cannot be put right: {has}; delete it with the broker's own tools (the node"
             " publishes again what its ledger holds)"
         )
+
+
+async def missing(js: JetStreamContext, node: Node) -> list[str]:
+    """Return the names of the streams that a node is to have and that are not there. Raises BrokerUnavailable."""
+    try:
+        names = [str(each.name) for each in all_wanted(node)]
+        return [name for name in names if await info_of(js, name) is None]
+    except (nats.errors.Error, OSError, asyncio.TimeoutError) as error:
+        raise BrokerUnavailable(f"no answer from the broker ({type(error).__name__})") from error

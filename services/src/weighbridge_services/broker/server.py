@@ -86,7 +86,7 @@ class Server:
                 str(binary()), "-c", str(self._folder.config),
                 stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=output,
                 start_new_session=True,  # Ctrl-C is the node's to hear, not the broker's
-                preexec_fn=_die_with_parent,
+                preexec_fn=die_with_parent,
             )  # fmt: skip
         await self._ready(self._process)
 
@@ -262,7 +262,7 @@ def last_line(path: Path) -> str:
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     """Have the kernel end the broker when the node dies of anything, SIGKILL too."""
     if _LIBC is not None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -6,7 +6,7 @@ import asyncio
 import re
 import weakref
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import nats.errors
 import structlog
@@ -86,6 +86,7 @@ class Bus:
         self._acks: Acks | None = None
         self._pulls: weakref.WeakSet[Pull] = weakref.WeakSet()
         self._readings: dict[asyncio.Task[None], Reading] = {}
+        self._served: list[Any] = []
         self._stopping = False
 
     @classmethod
@@ -103,8 +104,8 @@ class Bus:
         await self._acks.start()
         await self.broker.start()
 
-    async def stop(self) -> None:
-        """Stop reading, let handlers finish and acknowledge, and disconnect."""
+    async def quiet(self) -> None:
+        """Stop reading and answering, and let handlers finish and acknowledge; publishing still works."""
         self._stopping = True
         for task, reading in self._readings.items():
             if not reading.finish():
@@ -114,6 +115,13 @@ class Bus:
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
+        self._readings.clear()
+        await asyncio.gather(*(each.stop() for each in self._served))
+        self._served.clear()
+
+    async def stop(self) -> None:
+        """Be quiet, and disconnect."""
+        await self.quiet()
         await self.broker.stop()
         self._client = None
 
@@ -152,7 +160,7 @@ class Bus:
 
     async def _on_closed(self) -> None:
         if not self._stopping:
-            self._fail(BrokerUnavailable("the connection to the broker was closed for good"))
+            self.fail(BrokerUnavailable("the connection to the broker was closed for good"))
 
     async def _on_error(self, error: Exception) -> None:
         log.info("broker", service=self.service, error=f"{type(error).__name__}: {error}")
@@ -164,9 +172,10 @@ class Bus:
         if forbidden[1].lower() == "publish" and self._acks is not None:
             self._acks.forbidden(forbidden[2])
         elif forbidden[1].lower() == "subscription":
-            self._fail(BrokerRefused(f"the broker does not let this node's login listen on {forbidden[2]}"))
+            self.fail(BrokerRefused(f"the broker does not let this node's login listen on {forbidden[2]}"))
 
-    def _fail(self, error: BaseException) -> None:
+    def fail(self, error: BaseException) -> None:
+        """Say that the service cannot go on: a task of its own met `Broken`. The node stops with it."""
         if self.failure is None:
             self.failure = error
         self.failed.set()
@@ -283,7 +292,7 @@ class Bus:
                 return NatsResponse(await handle(body))
             except WeighbridgeError as error:
                 if isinstance(error, Broken):
-                    self._fail(error)
+                    self.fail(error)
                 return refused(error.code, error.message)
             except Exception as error:
                 log.exception("a question met a bug", service=self.service, subject=subject)
@@ -291,6 +300,7 @@ class Bus:
 
         subscriber = self.broker.subscriber(subject)
         subscriber(answer)
+        self._served.append(subscriber)
         if self._client is not None:
             await subscriber.start()
 
@@ -326,7 +336,7 @@ class Bus:
             await reading.run()
         except Exception as error:
             log.error("reader stopped", service=self.service, subject=subject, error=str(error))
-            self._fail(error)
+            self.fail(error)
 
 
 def answered(answer: Msg) -> bytes:
