@@ -6,7 +6,7 @@ from typing import Any
 
 from weighbridge.contract import Context, Docket, Table
 
-from weighbridge_delvetown.days import day_from, day_of, number_of, text_of
+from weighbridge_delvetown.days import day_of, number_of, text_of
 from weighbridge_delvetown.options import Options
 
 SECOND = 1_000_000
@@ -15,29 +15,20 @@ SECOND = 1_000_000
 def game_day(docket: Docket) -> int:
     """Return the game day of a record: of its listed time, or by root `clock: pds` of its commit's."""
     rules: Options | None = docket.rules
-    committed = committed_at(docket)
-    if rules is None or rules.clock_kind != "pds" or committed is None or is_skewed(docket, committed):
+    if rules is None or rules.clock_kind != "pds" or docket.committed is None or is_skewed(docket, rules):
         return docket.day
-    return day_of(committed)
+    return day_of(docket.committed)
 
 
-def committed_at(docket: Docket) -> int | None:
-    """Return the time of the commit that holds a record (its rev, µs), where the log proves one."""
-    found = getattr(docket, "committed", None)
-    return found if type(found) is int else None
-
-
-def is_skewed(docket: Docket, committed: int) -> bool:
-    """Say whether a commit's time is further from the listed time than the root allows."""
-    rules: Options = docket.rules
-    return abs(docket.at - committed) > rules.clock_skew * SECOND
+def is_skewed(docket: Docket, rules: Options) -> bool:
+    """Say whether the commit's time is further from the listed time than the root allows."""
+    return docket.committed is not None and abs(docket.at - docket.committed) > rules.clock_skew * SECOND
 
 
 def report_skew(docket: Docket, ctx: Context) -> None:
     """Report `clock-skew` on a record whose commit is dated too far from its listing."""
     rules: Options | None = docket.rules
-    committed = committed_at(docket)
-    if rules is None or rules.clock_kind != "pds" or committed is None or not is_skewed(docket, committed):
+    if rules is None or rules.clock_kind != "pds" or not is_skewed(docket, rules):
         return
     ctx.report(
         "clock-skew",
@@ -122,8 +113,3 @@ def _regained(table: Table, did: str, day: int, kind: str) -> int:
         for each in range(max(first, who["day"]), last + 1):
             left[each] = max(left.get(each, 0), limits[place] - used_on(table, did, each)[kind])
     return sum(left.values())
-
-
-def as_day(value: Any) -> int | None:
-    """Return the game day that a field names, or None."""
-    return day_from(value) if isinstance(value, str) else None

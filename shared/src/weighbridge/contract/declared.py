@@ -97,6 +97,7 @@ class Docket(Frozen, frozen=True):
     `has_dice`: whether its beacon is there; only an untimely roll may come without.
     `upheld`: what the fold upholds counts as legal from its own listing on. `stake`: what the rule set said
     this record stood to draw when its round came out, if a void has since changed the past (see `stake`).
+    `committed`: when the repository's commit that proves the record was made, by its own word (`prov.rev`, µs).
     """
 
     seq: int
@@ -116,6 +117,7 @@ class Docket(Frozen, frozen=True):
     has_dice: bool = False
     upheld: bool = False
     stake: Any = None
+    committed: int | None = None
 
     @property
     def id(self) -> str:

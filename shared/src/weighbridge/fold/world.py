@@ -16,6 +16,7 @@ from weighbridge.fold.breach import FoldStopped, RuleBreach
 from weighbridge.fold.records import DAY, Mark, Pending, collection_of, place_of
 from weighbridge.fold.roots import Root, read_root
 from weighbridge.fold.table import Cells, TableView
+from weighbridge.identity.syntax import is_tid, tid_time
 from weighbridge.log.entries import Listed
 
 T = TypeVar("T")
@@ -147,6 +148,7 @@ class World:
             gm=held[0].gm if held else None,
             upheld=mark.upheld if mark else False,
             stake=self.cells.value(f"_/stake/{place}") if mark is not None or self.has_stakes else None,
+            committed=tid_time(entry.prov["rev"]) if entry.prov and is_tid(entry.prov.get("rev")) else None,
             **facts,
         )
 

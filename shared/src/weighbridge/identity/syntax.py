@@ -26,6 +26,7 @@ _HANDLE = re.compile(rf"(?:{_LABEL}\.)+{_TOP_LABEL}")
 # The name, the last segment, has no hyphen and does not begin with a digit; the first begins with a letter.
 _NSID = re.compile(rf"{_TOP_LABEL}(?:\.{_LABEL})+\.[a-zA-Z][a-zA-Z0-9]{{0,62}}")
 _RKEY = re.compile(r"[a-zA-Z0-9_~.:-]+")
+_TID_LETTERS = "234567abcdefghijklmnopqrstuvwxyz"
 _TID = re.compile(r"[234567abcdefghij][234567abcdefghijklmnopqrstuvwxyz]{12}")
 
 _PARTS = ("DID or handle", "collection (NSID)", "record key")
@@ -80,6 +81,14 @@ def is_rkey(text: object) -> bool:
 def is_tid(text: object) -> bool:
     """Whether the text is a TID: 13 characters of sortable base32, the top bit clear."""
     return isinstance(text, str) and _TID.fullmatch(text) is not None
+
+
+def tid_time(tid: str) -> int:
+    """Return the time (µs since 1970) that a TID begins with; its last 10 bits name a clock."""
+    number = 0
+    for letter in tid:
+        number = number << 5 | _TID_LETTERS.index(letter)
+    return number >> 10
 
 
 def parse_at_uri(text: object) -> AtUri:

@@ -33,7 +33,8 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     `game`: at-uri of the game's root. `seq`: 0, 1, …. `prev`: CID of the entry before, absent at 0. `at`:
     the listed time, µs since 1970 UTC. `uri` and its DID, `author`: the record a `create`, `update` or
-    `delete` is about; `record`: the CID of its bytes, absent of a `delete`; `prov`: how that was proven.
+    `delete` is about; `record`: the CID of its bytes, absent of a `delete`; `prov`: how that was proven
+    (`rev`: the rev of the repository's commit that holds it, a TID).
     `count`: how many records a `flood` leaves out, of `author` or, without one, of authors without standing.
     """
 
