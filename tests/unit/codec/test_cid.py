@@ -5,7 +5,7 @@ import pickle
 from hashlib import sha256
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from multiformats import CID
 from weighbridge.cid import DAG_CBOR, RAW, Cid, from_foreign_text
@@ -22,6 +22,7 @@ cids = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(cids)
 def test_a_cid_comes_back_from_its_text_its_bytes_and_a_pickle(cid: Cid) -> None:
     assert Cid.parse(str(cid)) == Cid(cid.raw) == pickle.loads(pickle.dumps(cid)) == cid
@@ -29,6 +30,7 @@ def test_a_cid_comes_back_from_its_text_its_bytes_and_a_pickle(cid: Cid) -> None
     assert copy.copy(cid) is copy.deepcopy(cid) is cid
 
 
+@settings(deadline=None)
 @given(cids)
 def test_multiformats_reads_and_writes_the_same_text(cid: Cid) -> None:
     other = CID.decode(str(cid))
@@ -36,6 +38,7 @@ def test_multiformats_reads_and_writes_the_same_text(cid: Cid) -> None:
     assert from_foreign_text(str(other.set(base="base58btc"))) == cid
 
 
+@settings(deadline=None)
 @given(cids, cids)
 def test_cids_order_and_hash_by_their_bytes(one: Cid, other: Cid) -> None:
     assert (one < other, one <= other, one > other, one >= other, one == other) == (
@@ -137,6 +140,7 @@ def test_another_spelling_is_refused(text: object) -> None:
     assert refused.value.code == "cid-form"
 
 
+@settings(deadline=None)
 @given(
     st.text(max_size=70)
     | st.text(alphabet="abcdefghijklmnopqrstuvwxyz234567", min_size=58, max_size=58).map("b".__add__)
