@@ -1,0 +1,168 @@
+"""The root: what opens a game, what a malformed one says, whose consent a change needs, and another pin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from book import ANN, BOB, GM, Book, refolded
+from coin import RULES, Coin
+from test_evidence import LISTER, OPA, OPB, OPC, OPERATORS, operators_of, receipt
+from weighbridge.codec import cid_of
+from weighbridge.contract import RuleSet
+from weighbridge.fold import Fold, SnapshotTooYoung
+from weighbridge.log.merkle import leaf_hash
+
+
+def gm(book: Book) -> Any:
+    held = book.fold.world.root_at(book.fold.size)
+    return held[0].gm if held else None
+
+
+def test_before_a_well_formed_root_nothing_opens() -> None:
+    book = Book(RULES, root={"gm": "nobody"}, scenario=True)
+    flip = book.put(ANN, "flip", {"call": "heads"})
+    assert (book.reports(book.game), book.reports(flip)) == (["bad-root"], ["no-rules"])
+    book.put(GM, "root", {"gm": GM}, uri=book.game, op="update")
+    assert book.reports(book.game) == []
+    assert book.reports(book.put(ANN, "flip", {"call": "heads"})) == []
+
+
+def test_a_malformed_root_says_every_reason_with_its_path() -> None:
+    root = {
+        "gm": 7,
+        "lister": "x",
+        "policy": {"dids": [], "quorum": 0},
+        "witnesses": 3,
+        "voidDays": -1,
+        "floods": {"author": 0, "x": 1},
+        "fold": {"pin": 3, "with": [1], "what": 0},
+        "beacon": {"margin": 1},
+        "rules": {"perDay": "many", "nothing": 1},
+    }
+    book = Book(RULES, root=root)
+    says = book.fold.table.get(f"_/report/example.coin.root/{GM}:self")["bad-root"]
+    for path in (
+        "$.gm", "$.lister", "$.policy", "$.witnesses", "$.voidDays", "$.floods.author", "$.floods.x", "$.fold.what",
+        "$.fold.pin", "$.fold.with", "$.beacon.margin", "$.rules.perDay", "$.rules.nothing",
+    ):  # fmt: skip
+        assert path in says
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        pytest.param({"gm": GM, "rules": {"perDay": 0}}, id="rules out of bounds"),
+        pytest.param({"gm": GM, "beacon": {"margin": 60}}, id="another beacon than the first root's"),
+        pytest.param({"rules": {}}, id="no GM"),
+    ],
+)
+def test_a_malformed_update_leaves_the_last_well_formed_root_in_force(update: dict[str, Any]) -> None:
+    book = Book(RULES, root={"gm": GM, "rules": {"perDay": 1}}, scenario=True)
+    book.put(GM, "root", update, uri=book.game, op="update")
+    assert book.reports(book.game) == ["bad-root"]
+    book.put(ANN, "flip", {"call": "heads"})
+    assert book.reports(book.put(ANN, "flip", {"call": "heads"})) == ["over-ration"]
+
+
+def test_new_rules_hold_for_what_is_listed_after_them() -> None:
+    book = Book(RULES, root={"gm": GM, "rules": {"perDay": 1}}, scenario=True)
+    book.put(ANN, "flip", {"call": "heads"})
+    second = book.put(ANN, "flip", {"call": "heads"})
+    book.put(GM, "root", {"gm": GM, "rules": {"perDay": 9}}, uri=book.game, op="update")
+    assert book.reports(second) == ["over-ration"]  # K07: judged by the rules in force when it was listed
+    assert book.reports(book.put(ANN, "flip", {"call": "heads"})) == []
+
+
+def test_another_record_of_the_root_s_type_opens_nothing_and_a_deletion_ends_nothing() -> None:
+    book = Book(RULES, root={"gm": GM}, scenario=True)
+    assert book.reports(book.put(ANN, "root", {"gm": ANN})) == ["bad-root"]
+    book.put(GM, "root", {}, uri=book.game, op="delete")
+    assert (book.reports(book.game), gm(book)) == (["deleted"], GM)
+
+
+def test_a_new_gm_takes_office_when_the_quorum_in_force_holds_the_change() -> None:
+    root = {"gm": GM, "lister": LISTER.did, "policy": OPERATORS}
+    book = Book(RULES, root=root)
+    operators_of(book)
+    book.put(GM, "root", {**root, "gm": BOB}, uri=book.game, op="update")
+    assert gm(book) == GM
+    for signer in (LISTER, OPA):
+        receipt(book, signer, 1_700_000_000)
+        assert gm(book) == GM
+    receipt(book, OPC, 1_700_000_000)
+    assert gm(book) == BOB
+    assert refolded(book, RULES) == [(s.delta_cid, s.leaf) for s in book.steps]
+
+
+def test_receipts_that_do_not_hold_the_change_do_not_let_it_in() -> None:
+    root = {"gm": GM, "lister": LISTER.did, "policy": OPERATORS}
+    book = Book(RULES, root=root)
+    operators_of(book)
+    before = len(book.entries)
+    book.put(GM, "root", {**root, "gm": BOB}, uri=book.game, op="update")
+    for signer in (LISTER, OPA, OPB, OPC):
+        receipt(book, signer, 1_700_000_000, size=before)
+    assert gm(book) == GM
+
+
+class NextCoin(Coin):
+    """The coin's next version: it keeps scores under other keys."""
+
+    def migrate(self, cells: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {key.replace("purse/", "pouch/"): cells[key] for key in cells}
+
+
+def resolve(name: str | None, pin: str | None) -> tuple[RuleSet, str]:
+    return NextCoin(), str(pin)
+
+
+def moved() -> Book:
+    book = Book(
+        RULES,
+        root={"gm": GM, "fold": {"name": "coin", "pin": "one"}},
+        scenario=True,
+        pin="one",
+        resolve=resolve,
+    )
+    flip = book.put(ANN, "flip", {"call": "heads"})
+    book.dice(flip, 1)
+    book.put(ANN, "flip", {"call": "tails"})
+    book.put(GM, "root", {"gm": GM, "fold": {"name": "coin", "pin": "two"}}, uri=book.game, op="update")
+    return book
+
+
+def test_another_pin_ends_the_transcript_and_opens_the_next_with_a_genesis_leaf() -> None:
+    book = moved()
+    ((origin, size, root),) = book.fold.eras
+    assert (origin, size) == (f"{book.game}/coin@one+k1", 5)
+    assert book.fold.origin == f"{book.game}/coin@two+k1"
+    end = cid_of({"origin": origin, "size": size, "root": root, "state": book.steps[-1].state_root})
+    assert book.fold.transcript.size == 1
+    assert book.fold.transcript.root() == leaf_hash(book.entries[-1].cid.raw + end.raw)
+
+
+def test_cells_move_to_the_next_version_and_pending_records_go_along() -> None:
+    book = moved()
+    assert book.fold.table.get(f"purse/{ANN}") is None
+    assert book.fold.table.get(f"pouch/{ANN}")["score"] == 1
+    assert len(book.fold.table.keys("_/pending/")) == 1
+
+
+def test_no_strike_reaches_across_a_change_of_pin() -> None:
+    book = moved()
+    flip = next(e.entry.uri for e in book.entries if e.entry.uri and "flip" in e.entry.uri)
+    strike = book.put(GM, "move", {"kind": "strike", "subject": flip})
+    assert (book.reports(strike), book.reports(flip)) == (["too-late"], [])
+
+
+def test_a_snapshot_says_when_a_ruling_reaches_behind_it() -> None:
+    book = Book(RULES, root={"gm": GM}, scenario=True)
+    flip = book.put(ANN, "flip", {"call": "heads"})
+    again = Fold(book.game, RULES, scenario=True, history=book.fold.world.history)
+    again.restore(book.fold.snapshot())
+    book.put(GM, "move", {"kind": "strike", "subject": flip})
+    with pytest.raises(SnapshotTooYoung) as refusal:
+        again.fold(book.entries[-1])
+    assert refusal.value.code == "snapshot-too-young"
