@@ -91,7 +91,7 @@ def test_a_default_is_left_out_by_what_it_says_and_not_by_identity() -> None:
 
 
 def test_true_is_not_the_default_one() -> None:
-    loose = Step(0, "create", v=True)  # type: ignore[arg-type]
+    loose = Step(0, "create", v=True)
     assert decode(encode(loose))["v"] is True
     assert encode_plainly(loose) == encode(loose)
 
