@@ -12,6 +12,13 @@ from weighbridge.fold.world import ROOT_KEY, RootCell, World
 from weighbridge.log.entries import Listed
 
 
+KERNEL_FIELDS = frozenset(
+    f"$.{name}"
+    for name in ("gm", "beacon", "lister", "policy", "witnesses", "fold", "voidDays", "floods", "succeeds")
+)
+"""The fields of a root that are the kernel's, whatever a rule set's Lexicon says of them."""
+
+
 def list_root(world: World, listed: Listed) -> None:
     """Fold a version of the root. A well-formed one comes into force; a malformed one leaves the last in force."""
     uri = listed.entry.uri or ""
@@ -50,8 +57,9 @@ def _read(world: World, value: Any) -> tuple[Root | None, list[Problem]]:
     if shape is not None:
         known = {p.path for p in problems}
         problems += [p for p in shape.problems if p.path not in known]
-        if shape.unknown and not problems:
-            says = ", ".join(shape.unknown)
+        unknown = [path for path in shape.unknown if path not in KERNEL_FIELDS]
+        if unknown and not problems:
+            says = ", ".join(unknown)
             world.report("unknown-field", world.game, f"Nobody knows these fields of the root: {says}.")
     for settings in root.fold.attached if root is not None else ():
         problems += _attach(world, settings)
