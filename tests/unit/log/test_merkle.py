@@ -143,6 +143,19 @@ def test_an_inclusion_proof_holds_for_no_other_index_leaf_or_root(size):
             verify_inclusion(LOG.leaf(index), index, size, proof, OTHER)
 
 
+def test_an_inner_node_is_not_proved_to_be_a_leaf_of_a_larger_log():
+    inner = node_hash(LOG.leaf(0), LOG.leaf(1))
+    with pytest.raises(InclusionRefused):
+        verify_inclusion(inner, 0, 4, LOG.inclusion(0, 4)[1:], LOG.root(4))
+
+
+def test_a_proof_of_larger_logs_proves_nothing_about_smaller_ones_of_the_same_shape():
+    with pytest.raises(InclusionRefused):
+        verify_inclusion(LOG.leaf(3), 1, 2, LOG.inclusion(3, 4), LOG.root(4))
+    with pytest.raises(ConsistencyRefused):
+        verify_consistency(6, 7, LOG.consistency(14, 15), LOG.root(14), LOG.root(15))
+
+
 @pytest.mark.parametrize("new", range(18))
 def test_a_consistency_proof_wrong_by_one_hash_or_root_is_refused(new):
     for old in range(new + 1):

@@ -68,6 +68,7 @@ def test_what_the_refusals_below_vary_is_accepted_as_it_stands():
 GOOD = node(*row(*LOW[:2]))
 LEFT = node(*row(*[key for key in LOW if key < HIGH[0]]))
 BEFORE_ALL = node(*row(*itertools.islice(keys_of(0, "j"), 1)))
+AFTER_ALL = node(*row(*itertools.islice(keys_of(0, "l"), 1)))
 EMPTY = node()
 
 
@@ -120,12 +121,13 @@ EMPTY = node()
         pytest.param(node(entry(HIGH[0]), left=Cid.of(EMPTY)), NodeEmpty, id="an empty node below the root"),
         pytest.param(node(entry(HIGH[0], Cid.of(LEFT))), NodeOrder, id="smaller keys after"),
         pytest.param(node(entry(HIGH[0], Cid.of(BEFORE_ALL))), NodeOrder, id="much smaller keys after"),
+        pytest.param(node(entry(HIGH[0]), left=Cid.of(AFTER_ALL)), NodeOrder, id="larger keys before"),
         pytest.param(node(entry(HIGHER[0]), left=Cid.of(BEFORE_ALL)), NodeDepth, id="a level left out"),
         pytest.param(b"\xa2\x61e\x80\x61l\xf6" * 400_000, NodeTooLarge, id="too large"),
     ],
 )
 def test_a_node_that_is_not_canonical_is_refused(block, error):
-    blocks = blocks_of(block, GOOD, LEFT, BEFORE_ALL, EMPTY)
+    blocks = blocks_of(block, GOOD, LEFT, BEFORE_ALL, AFTER_ALL, EMPTY)
     with pytest.raises(error) as caught:
         load(blocks, Cid.of(block))
     assert type(caught.value) is error

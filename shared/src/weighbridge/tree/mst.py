@@ -70,12 +70,11 @@ class Tree:
             return self
         node: Node | None = self._node if self._node is not EMPTY else None
         level = self._level
-        # The root must lie as high as the highest key to come; keys to be taken out are where they are.
+        # The root must lie as high as the highest key to come. A higher one to be taken out is not there.
         top = max((depth for _, depth, value in ordered if value is not None), default=level)
         while level < top:
             node = node and Node((), (), (node,))
             level += 1
-        ordered = [change for change in ordered if change[1] <= level]
         return _trimmed(apply(node, level, ordered), level)
 
     def get(self, key: str) -> Cid | None:

@@ -11,15 +11,11 @@ Change = tuple[str, int, bytes | None]
 
 
 def apply(node: Node | None, level: int, changes: list[Change]) -> Node | None:
-    """Return the node at `level` with the changes made: sorted, none deeper than `level`.
+    """Return the node at `level` with the changes made: sorted, and none set higher than `level`.
 
     None stands for a node with nothing in it and under it, before and after.
     """
     if node is None:
-        # Nothing can be taken out of nothing.
-        changes = [change for change in changes if change[2] is not None]
-        if not changes:
-            return None
         node = EMPTY
     sorted_out = _sort_out(node, level, changes)
     if sorted_out is not None:
