@@ -42,8 +42,8 @@ class Pair(NamedTuple):
 
 
 class Liar:
-    @property
-    def __class__(self) -> Any:  # type: ignore[misc]
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
         raise ValueError("I have no class")
 
     def __repr__(self) -> str:
