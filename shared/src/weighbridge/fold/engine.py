@@ -8,7 +8,7 @@ holds every cell that differs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import msgspec
@@ -150,6 +150,10 @@ class Fold:
         step = self._finish(listed, changed, ended)
         self._previous = (entry, listed.cid)
         return step
+
+    def prepare(self, batch: Sequence[Listed]) -> None:
+        """Verify together the beacons among entries that are about to be folded. Changes no outcome, only its cost."""
+        evidence.verify_ahead(self.world, batch)
 
     def _fold_live(self, listed: Listed) -> tuple[dict[str, bytes | None], bool]:
         # `changed`: for every key that may differ from the table before this entry, what stood there then.

@@ -7,7 +7,8 @@ from typing import TypeVar
 
 import msgspec
 
-from weighbridge.beacon import verify
+from weighbridge.beacon import verify, verify_many
+from weighbridge.chain import Chain
 from weighbridge.cid import Cid
 from weighbridge.codec import decode
 from weighbridge.dice import round_time
@@ -36,6 +37,9 @@ from weighbridge.fold.world import World
 from weighbridge.log.entries import Listed
 
 R = TypeVar("R", bound=KernelRecord)
+
+MAX_VERIFIED = 4_096
+"""Beacons whose verification is remembered: a refold meets them again."""
 
 
 def take(world: World, listed: Listed, collection: str) -> None:
@@ -105,6 +109,40 @@ def _use_beacon(world: World, uri: str, round: int, signature: bytes, chain: str
     for pending in awaiting:
         pending.beacon = randomness
         world.keep(place_of(pending.uri), pending)
+
+
+def _verified(world: World, chain: Chain, round: int, signature: bytes) -> bytes | Refused:
+    key = (chain.hash, round, signature)
+    if key not in world.verified:
+        try:
+            world.verified[key] = verify(chain, round, signature)
+        except Refused as refusal:
+            world.verified[key] = refusal
+        if len(world.verified) > MAX_VERIFIED:
+            world.verified = {key: world.verified[key]}
+    return world.verified[key]
+
+
+def verify_ahead(world: World, batch: Iterable[Listed]) -> None:
+    """Verify the beacons of entries that are about to be folded, together: a batch costs two pairings.
+
+    Whether a beacon verifies is a function of its bytes and the chain alone, so when it is found out is not seen.
+    """
+    root = world.first_root()
+    found: dict[tuple[int, bytes], None] = {}
+    for listed in batch:
+        uri = listed.entry.uri
+        if uri is None or listed.record is None or uri.split("/")[3] != BEACON:
+            continue
+        try:
+            record = msgspec.convert(decode(listed.record), BeaconRecord)
+        except (msgspec.ValidationError, Refused):
+            continue
+        if root is not None and (root.chain.hash, record.round, record.signature) not in world.verified:
+            found[record.round, record.signature] = None
+    if root is not None and len(found) > 1:
+        for (round, signature), answer in zip(found, verify_many(root.chain, list(found)), strict=True):
+            world.verified[root.chain.hash, round, signature] = answer
 
 
 # --- traces ------------------------------------------------------------------------------------------------

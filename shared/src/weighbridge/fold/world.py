@@ -85,6 +85,7 @@ class World:
         self.live = True
         self.alerts: list[Alert] = []
         self.wanted: dict[str, Mark] = {}
+        self.verified: dict[tuple[str, int, bytes], bytes | Refused] = {}
         self._pendings: dict[str, Pending] | None = {}
         self._roots: dict[int, tuple[Root, Any]] = {}
         self._root_cell: tuple[bytes | None, RootCell] = (None, RootCell())
