@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from weighbridge.conformance import RuleSetConformance
 from weighbridge.contract import RuleSet
-
 from weighbridge_delvetown import RULES
 
 

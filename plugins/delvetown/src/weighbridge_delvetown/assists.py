@@ -40,7 +40,7 @@ def _stranger(table: Table, docket: Docket) -> Line | None:
     helped: str = docket.value["for"]
     sheet: dict[str, Any] | None = table.get(f"sheet/{helped}")
     crew = crew_of(table, docket.author)
-    mates = crew != docket.author and helped != docket.author and crew == crew_of(table, helped)
+    mates = docket.author not in (crew, helped) and crew == crew_of(table, helped)
     if sheet is not None and mates:
         return None
     return Line("refused", "not-your-crew", "Only a crewmate's move assists (§4).")

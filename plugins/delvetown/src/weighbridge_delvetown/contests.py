@@ -56,7 +56,7 @@ def _may_contest(table: Table, docket: Docket, act: dict[str, Any]) -> bool:
 
 
 def settle_success(table: Table, ctx: Context, ask: str, rules: Options) -> None:
-    """Let a successful ask fill what it may: contested a faction clock, uncontested, once its window closed, a project."""
+    """Let a success fill what it may: contested a faction clock; uncontested, once its window closed, a project."""
     act: dict[str, Any] = table[f"act/{ask}"]
     cell: dict[str, Any] = table[f"ask/{ask}"]
     if act.get("answered"):

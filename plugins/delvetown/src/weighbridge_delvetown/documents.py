@@ -19,7 +19,7 @@ def _word(description: str, *options: str) -> Json:
 
 
 def _did(description: str) -> Json:
-    return {"type": "string", "format": "did", "description": description}
+    return {"type": "string", "format": "did", "maxLength": 512, "description": description}
 
 
 def _uri(description: str) -> Json:
@@ -43,8 +43,8 @@ def _ref(name: str, description: str) -> Json:
     return {"type": "ref", "ref": f"#{name}", "description": description}
 
 
-def _list(items: Json, description: str) -> Json:
-    return {"type": "array", "items": items, "description": description}
+def _list(items: Json, description: str, most: int = 1000) -> Json:
+    return {"type": "array", "items": items, "maxLength": most, "description": description}
 
 
 def _object(description: str, required: list[str], properties: Json) -> Json:
@@ -60,12 +60,17 @@ ACTION = _text("An action of the game.", 64)
 TARGET = _ref("target", "What the act is aimed at.")
 TRACE = _map("What really happened, that anyone can open: a URL or at-uri, in the form the action asks for.")
 
+WHAT = {"type": "integer", "minimum": 1, "description": "The number of a sheet's ability, from 1."}
+
 KINDS: dict[str, tuple[str, list[str], Json]] = {
     "ask": (
         "An action: a roll for something that really happened.",
         ["action"],
         {
-            "action": ACTION, "prompt": PROMPT, "target": TARGET, "trace": TRACE,
+            "action": ACTION,
+            "prompt": PROMPT,
+            "target": TARGET,
+            "trace": TRACE,
             "push": {"type": "boolean", "description": "One die more, for drift."},
             "for": _did("Of a mend: whose harm it mends."),
             "harm": _text("Of a mend: the harmed action.", 64),
@@ -81,18 +86,28 @@ KINDS: dict[str, tuple[str, list[str], Json]] = {
         ["purpose"],
         {
             "purpose": _word("What it is for.", "rest", "repair", "resist"),
-            "trace": TRACE, "harm": _text("The harmed action to heal.", 64), "ask": ASK,
+            "trace": TRACE,
+            "harm": _text("The harmed action to heal.", 64),
+            "ask": ASK,
         },
     ),
     "claim": (
         "A claim of XP, citing the post that earned it.",
         ["xp", "post"],
-        {"xp": _word("What earned it.", *XP_KINDS), "post": _text("The post: a URL or an at-uri."), "about": _uri("The ask it is about.")},
+        {
+            "xp": _word("What earned it.", *XP_KINDS),
+            "post": _text("The post: a URL or an at-uri."),
+            "about": _uri("The ask it is about."),
+        },
     ),
     "advance": (
         "An advance, bought with XP.",
         ["buys"],
-        {"buys": _word("What is bought.", "dot", "ability"), "action": ACTION, "text": _text("The ability, in the player's own words.", 30_000)},
+        {
+            "buys": _word("What is bought.", "dot", "ability"),
+            "action": ACTION,
+            "text": _text("The ability, in the player's own words.", 12_000),
+        },
     ),
     "join": ("Joins a crew.", ["crew"], {"crew": CREW_URI}),
     "leave": ("Leaves a crew.", ["crew"], {"crew": CREW_URI}),
@@ -117,7 +132,9 @@ KINDS: dict[str, tuple[str, list[str], Json]] = {
         "Of the GM: opens a score.",
         ["from", "to"],
         {
-            "from": _day("The window's first day"), "to": _day("The window's last day"), "target": TARGET,
+            "from": _day("The window's first day"),
+            "to": _day("The window's last day"),
+            "target": TARGET,
             "invited": _list(_did("A sheet."), "Who is invited; without it, everybody."),
             "clock": _ref("clock", "The clock it fills."),
         },
@@ -138,7 +155,7 @@ KINDS: dict[str, tuple[str, list[str], Json]] = {
         ["subject", "why"],
         {
             "subject": _uri("What is struck."),
-            "what": {"type": "integer", "minimum": 1, "description": "The number of a sheet's ability, from 1."},
+            "what": WHAT,
             "why": _text("Why."),
         },
     ),
@@ -146,13 +163,18 @@ KINDS: dict[str, tuple[str, list[str], Json]] = {
         "Of the GM: the answer to a question, or the release of what was struck.",
         ["subject", "answer"],
         {
-            "subject": _uri("What is ruled on."), "answer": _text("One of the question's options.", 64),
-            "what": {"type": "integer", "minimum": 1, "description": "The number of a sheet's ability, from 1."},
+            "subject": _uri("What is ruled on."),
+            "answer": _text("One of the question's options.", 64),
+            "what": WHAT,
             "why": _text("Why."),
         },
     ),
-    "outage": ("Of the GM: days on which the town could not be reached.", ["from", "to"], {"from": _day("The first day"), "to": _day("The last day")}),
-}  # fmt: skip
+    "outage": (
+        "Of the GM: days on which the town could not be reached.",
+        ["from", "to"],
+        {"from": _day("The first day"), "to": _day("The last day")},
+    ),
+}
 """Of each kind of move: what it is, the fields it must have, and all its fields."""
 
 GM_KINDS = ("prompt", "close", "consequence", "scar", "strike", "rule", "outage")
@@ -233,7 +255,7 @@ SHEET_DOCUMENT = _record(
         "look": _text("How they look."),
         "drive": _text("What drives them."),
         "dots": _map("Dots by action, each a whole number."),
-        "abilities": _list(_text("An ability, in the player's own words.", 30_000), "What they can do."),
+        "abilities": _list(_text("An ability, in the player's own words.", 12_000), "What they can do.", 16),
         "operator": _did("Who runs the account; by default the account itself."),
         "createdAt": MADE,
     },

@@ -44,11 +44,15 @@ def _refuse(table: Table, docket: Docket, ctx: Context) -> None:
         table[f"ask/{docket.id}"] = {"status": "unwitnessed" if known else "refused"}
 
 
+_FIELDS = ("kind", "crew", "name", "sheets", "dots", "abilities", "operator")
+
+
 def record_of(docket: Docket, day: int) -> dict[str, Any]:
     """Return what `take_sheet` and its like need of a docket."""
+    value = {name: docket.value[name] for name in _FIELDS if name in docket.value} if docket.value else None
     return {
         "uri": docket.uri, "cid": str(docket.cid), "author": docket.author, "op": docket.op,
-        "collection": docket.collection, "day": day, "value": docket.value,
+        "collection": docket.collection, "day": day, "value": value,
     }  # fmt: skip
 
 

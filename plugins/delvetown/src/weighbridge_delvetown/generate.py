@@ -1,4 +1,4 @@
-"""Random games for the conformance kit and the benches: crews, scores, rolls, picks, strikes, and much that is refused."""
+"""Random games for the conformance kit and the benches: crews, rolls, picks, strikes, and much that is refused."""
 
 from __future__ import annotations
 
@@ -46,7 +46,11 @@ class Season:
 
     def _root(self) -> dict[str, Any]:
         places = [{"name": name, "namer": self.players[n]} for n, name in enumerate(PLACES)]
-        rules: dict[str, Any] = {"places": places, "gate": 2, "advance": {"track": 4, "cost": 1, "buys": ["dot", "ability"]}}
+        rules: dict[str, Any] = {
+            "places": places,
+            "gate": 2,
+            "advance": {"track": 4, "cost": 1, "buys": ["dot", "ability"]},
+        }
         if self.random.randrange(3) == 0:
             rules["perDay"] = {"action": 2, "between": 2}
         if self.random.randrange(4) == 0:
@@ -78,7 +82,9 @@ class Season:
     def _some(self, group: str) -> str:
         """Return a uri of a record of a group: mostly one of the last few, as people speak of what is new."""
         names = self.names.get(group, ())
-        return f"uri:{self.random.choice(names[-6:])}" if names else "at://did:plc:nobody/town.delve.move/none"
+        return (
+            f"uri:{self.random.choice(names[-6:])}" if names else "at://did:plc:nobody/town.delve.move/none"
+        )
 
     def _player(self) -> str:
         return self.random.choice(self.players)
@@ -90,7 +96,9 @@ class Season:
             self._sheet(did)
         half = len(self.players) // 2
         for members in (self.players[:half], self.players[half:]):
-            crew = self._put(members[0], "crew", "crew", {"name": f"Crew of {members[0][1:]}", "sheets": members})
+            crew = self._put(
+                members[0], "crew", "crew", {"name": f"Crew of {members[0][1:]}", "sheets": members}
+            )
             for did in members:
                 self._move(did, "join", "join", crew=f"uri:{crew}")
         self._prompt()
@@ -100,7 +108,12 @@ class Season:
         while sum(dots.values()) < 7:
             action = self.random.choice(DELVETOWN)
             dots[action] = min(2, dots.get(action, 0) + 1)
-        value: dict[str, Any] = {"name": did[1:], "look": "grey coat", "drive": "see it through", "dots": dots}
+        value: dict[str, Any] = {
+            "name": did[1:],
+            "look": "grey coat",
+            "drive": "see it through",
+            "dots": dots,
+        }
         value["abilities"] = ["Remembers every door."] if self.random.randrange(2) else []
         if self.random.randrange(4) == 0:
             value["operator"] = self.players[0]
@@ -178,7 +191,10 @@ class Season:
         self._move(self._player(), "assist", "assist", prompt=self._some("prompt"), **{"for": self._player()})
 
     def _rest(self) -> None:
-        fields: dict[str, Any] = {"purpose": "rest", "trace": {"url": "https://delve.example/notes", "quote": "again"}}
+        fields: dict[str, Any] = {
+            "purpose": "rest",
+            "trace": {"url": "https://delve.example/notes", "quote": "again"},
+        }
         if self.random.randrange(2):
             fields["harm"] = self.random.choice(("fetch", "vouch", "build"))
         name = self._move(self._player(), "rest", "between", **fields)
@@ -224,7 +240,9 @@ class Season:
         self._move("@gm", "scar", "scar", sheet=self._player(), text="trusts the first source")
 
     def _strike(self) -> None:
-        group = self.random.choice(("ask", "ask", "ask", "assist", "claim", "pick", "sheet", "prompt", "crew", "answer"))
+        group = self.random.choice(
+            ("ask", "ask", "ask", "assist", "claim", "pick", "sheet", "prompt", "crew", "answer")
+        )
         self._move("@gm", "strike", "strike", subject=self._some(group), why="It does not fit.")
 
     def _rule(self) -> None:

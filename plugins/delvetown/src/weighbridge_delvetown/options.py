@@ -219,7 +219,7 @@ def _actions(reader: _Reader, key: str, value: Any) -> None:
 def _abilities(reader: _Reader, key: str, value: Any) -> None:
     given = reader.map(value, "$.rules.abilities", {"create": 0, "max": 0, "guide": 0})
     if "create" in given:
-        reader.number(given["create"], "$.rules.abilities.create", 0, 32, "abilities_create")
+        reader.number(given["create"], "$.rules.abilities.create", 0, 16, "abilities_create")
     if "max" in given:
         reader.number(given["max"], "$.rules.abilities.max", 1, 3000, "abilities_max")
     if "guide" in given:

@@ -56,9 +56,7 @@ def strike(table: Table, docket: Docket, ctx: Context) -> None:
         strike_sheet(table, did, rules)
         refresh_turf(table)
         _struck(ctx, subject)
-    elif collection == SHEET:
-        _strike_ability(table, docket, ctx, _abilities(table, docket))
-    elif f"bought/{id_of(subject, MOVE)}" in table:
+    elif collection == SHEET or f"bought/{id_of(subject, MOVE)}" in table:
         _strike_ability(table, docket, ctx, _abilities(table, docket))
     elif f"claim/{id_of(subject, MOVE)}" in table:
         strike_claim(table, id_of(subject, MOVE), rules)
@@ -85,7 +83,7 @@ def _strike_ability(table: Table, docket: Docket, ctx: Context, found: list[Abil
 
 
 def _abilities(table: Table, docket: Docket, *, struck: bool = False) -> list[Ability]:
-    """Return the abilities a ruling is about that stand (or that are struck): those of its `what`, or of its subject."""
+    """Return the abilities a ruling is about, by its `what` or its subject: those that stand, or that are struck."""
     subject, what = docket.value["subject"], docket.value.get("what")
     parts = split(subject)
     who: dict[str, Any] = table.get(f"who/{parts[0]}", {}) if parts is not None else {}

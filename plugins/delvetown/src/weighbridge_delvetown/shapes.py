@@ -8,7 +8,7 @@ from weighbridge.contract import Problem, Shape, check_shape
 
 from weighbridge_delvetown.days import day_from
 from weighbridge_delvetown.documents import COLLECTIONS, KINDS
-from weighbridge_delvetown.names import CREW, DID, MOVE, split
+from weighbridge_delvetown.names import CREW, DID, MOVE, SHEET, split
 from weighbridge_delvetown.traces import PART_NAMES
 
 _DAYS = ("from", "to")
@@ -17,6 +17,9 @@ _DAYS = ("from", "to")
 def shape_of(collection: str, value: Any) -> Shape:
     """Say how a record fits its type: every problem with its path, and the fields that nobody knows."""
     document = COLLECTIONS[collection]
+    if collection == SHEET:
+        found = check_shape(document, value)
+        return Shape((*found.problems, *_dots_problems(value)), found.unknown)
     if collection != MOVE or not isinstance(value, dict) or value.get("kind") not in _KINDS:
         return check_shape(document, value)
     kind = str(value["kind"])
@@ -27,6 +30,15 @@ def shape_of(collection: str, value: Any) -> Shape:
 
 
 _KINDS = tuple(KINDS)
+_MOST_DOTS = 64
+
+
+def _dots_problems(value: Any) -> list[Problem]:
+    # What a sheet's dots are worth the rules say; here only that they are few, under names that could be actions.
+    dots = value.get("dots") if isinstance(value, dict) else None
+    if not isinstance(dots, dict) or (len(dots) <= _MOST_DOTS and all(len(name) <= 64 for name in dots)):
+        return []
+    return [Problem("$.dots", f"must hold at most {_MOST_DOTS} actions, with names of at most 64 characters")]
 
 
 def _type_problems(value: dict[str, Any]) -> list[Problem]:

@@ -61,12 +61,15 @@ def uri_of(part: Any) -> str:
 
 
 def read_trace(action: str, value: Any, author: str) -> Cited | None:
-    """Return a trace that has the form its action asks for, or None. Outside §3, and for `""`, any form does."""
+    """Return a trace that has the form its action asks for, or None.
+
+    An action outside §3, and a between move (`""`), takes any form, and §3 asks nothing more of it.
+    """
     actions = (action,) if action in FORMS else DELVETOWN
     for name in actions:
         for form in FORMS[name]:
             if isinstance(value, dict) and all(_fits(value.get(part), holds) for part, holds in form):
-                return _cited(name, form, value, author)
+                return _cited(name, form, value, author if action in FORMS else "")
     return None
 
 
@@ -117,6 +120,8 @@ def _line(part: Any, holds: str) -> str:
 
 
 def _is_broken(action: str, value: Mapping[str, Any], author: str) -> bool:
+    if not author:
+        return False
     if any(author_of(uri_of(value[name])) == author for name in OTHERS_BY.get(action, ())):
         return True
     before, after = value.get("before"), value.get("after")
