@@ -134,6 +134,17 @@ def test_a_roll_is_timely_with_receipts_of_a_majority_before_its_round(beacons: 
     assert book.reports(flip) == []
 
 
+def test_half_of_the_operators_are_no_majority(beacons: dict[int, bytes]) -> None:
+    book = opened(ROUND, lister=LISTER.did, policy={"dids": [LISTER.did, OPA.did, OPB.did], "quorum": 2})
+    operators_of(book)
+    flip = flip_at(book, ROUND)
+    beacon(book, ROUND, beacons[ROUND])
+    receipt(book, OPA, round_time(QUICKNET, ROUND) - 10)
+    assert status(book, flip) == "pending"
+    receipt(book, OPB, round_time(QUICKNET, ROUND) - 10)
+    assert status(book, flip) == "flipped"
+
+
 @pytest.mark.parametrize(
     ("late", "holds"),
     [
@@ -232,6 +243,25 @@ def test_a_trace_settles_by_the_word_of_the_quorum() -> None:
     say(book, OPC.did, flip, "unresolved")
     assert verdict_of(book, flip) == "settled"
     assert book.reports(flip) == ["unwitnessed"]
+
+
+@pytest.mark.parametrize(
+    ("dates", "settled"),
+    [
+        pytest.param((30, 10), 10, id="the earlier of two"),
+        pytest.param((None, 30), 30, id="the only one"),
+        pytest.param((None, None), None, id="none"),
+    ],
+)
+def test_the_date_of_a_trace_is_the_lower_median_of_the_agreeing_reports(
+    dates: tuple[int | None, ...], settled: int | None
+) -> None:
+    book = Book(RULES, root={"gm": GM, "witnesses": WITNESSES}, scenario=True)
+    flip = book.put(ANN, "flip", {"call": "heads", "trace": "https://example.org"})
+    for witness, dated in zip((OPA, OPB), dates, strict=True):
+        say(book, witness.did, flip, "ok", dated)
+    pending = book.fold.table[f"_/pending/{place(flip)}"]
+    assert (pending["verdict"], pending.get("dated")) == ("ok", settled)
 
 
 def test_a_witness_s_word_is_final_unless_it_was_unavailable() -> None:
