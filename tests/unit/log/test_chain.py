@@ -14,6 +14,7 @@ from weighbridge.log.errors import (
     LogForeignGame,
     LogGap,
     LogOutOfOrder,
+    LogRefused,
     LogRootMismatch,
     LogSize,
     LogTimeDecreases,
@@ -99,8 +100,10 @@ def test_an_entry_that_follows_is_let_pass():
 def test_an_entry_that_does_not_follow_is_refused(changed, error):
     with pytest.raises(error) as caught:
         check_next(LOG[1].entry, LOG[1].cid, next_entry(**changed), GAME)
-    if error is not EntryMalformed:
+    if isinstance(caught.value, LogRefused):
         assert caught.value.detail["position"] == 2
+    else:
+        assert caught.value.detail["field"] == "uri"
 
 
 @pytest.mark.parametrize(

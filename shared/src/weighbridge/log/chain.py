@@ -30,11 +30,14 @@ class Verified(NamedTuple):
     frontier: CompactRange
 
 
-def check_next(previous: Entry | None, prev_cid: Cid | None, entry: Entry, game: str) -> None:
+def check_next(
+    previous: Entry | None, prev_cid: Cid | None, entry: Entry, game: str, *, formed: bool = False
+) -> None:
     """Check that `entry` may follow `previous`, whose CID is `prev_cid`, in the log of `game`.
 
     Raises `EntryMalformed` and the subclasses of `LogRefused`, whose `detail["position"]` is the place where
-    `entry` was expected. The record's bytes are checked by `entries.check_record`.
+    `entry` was expected. `formed`: the entry was decoded or made by `entries`, so its form needs no second check.
+    The record's bytes are checked by `entries.check_record`.
     """
     check_form(entry)
     _check_link(previous, prev_cid, entry, game)

@@ -88,8 +88,6 @@ class RecordMissing(Refused):
 class LogRefused(Refused):
     """The chain of entries is broken; `detail["position"]` is the place in the log where it shows."""
 
-    code: ClassVar[str] = "log-broken"
-
 
 class LogGap(LogRefused):
     """An entry is missing or inserted: the sequence does not go on by one."""

@@ -10,8 +10,6 @@ from weighbridge.errors import Refused
 class TreeRefused(Refused):
     """What every refusal of a tree is."""
 
-    code: ClassVar[str] = "tree"
-
 
 class TreeKey(TreeRefused):
     """A key that is not 1 to `limits.MAX_TREE_KEY` characters of ASCII."""
