@@ -10,7 +10,7 @@ from pathlib import Path
 
 from weighbridge.errors import Refused
 
-from weighbridge_services.config import FILE
+from weighbridge_services.config import FILE, config_of
 from weighbridge_services.files import sync_folder, write_new
 from weighbridge_services.node import KEY_NAMES, PASSWORD, PLAYER_PASSWORD, PUBLIC, Keys, Node, public_halves
 from weighbridge_services.secret_files import write_key
@@ -25,8 +25,9 @@ class FolderInUse(Refused):
 def create_node(folder: Path, config: str) -> Node:
     """Make a node in a folder that is empty or not there, from the text of its configuration.
 
-    Raises FolderInUse. All of it is there afterwards, or nothing: it is made beside and renamed into place.
+    Raises FolderInUse or BadConfig. All of it is there afterwards, or nothing: it is made beside and renamed into place.
     """
+    config_of(config)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         what = "a node" if (folder / FILE).exists() else "something else"
         raise FolderInUse(f"{folder} holds {what} already; name a folder that is empty or not there")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -10,9 +11,10 @@ from weighbridge.contract import RuleSet
 from weighbridge.identity import SIGNATURE, OperatorRecord, Signer, make_operator_record, verifier_key
 from weighbridge.identity.vkeys import COSIGNATURE
 from weighbridge.ledger import Ledger
+from weighbridge.plugins import Plugins
 
 from weighbridge_services.clock import Clock, RecordedClock, SystemClock
-from weighbridge_services.config import BadConfig, Config, ForeignNode, GameTable, read_config
+from weighbridge_services.config import Config, ForeignNode, GameTable, read_config
 from weighbridge_services.secret_files import BadKeyFile, read_key
 from weighbridge_services.subjects import Subjects
 
@@ -94,15 +96,15 @@ class Node:
         recompute = verifier_key(self.name, COSIGNATURE, self.keys.recompute.public)
         return make_operator_record(self.did, game, self.name, log, recompute)
 
-    def ruleset(self, game: GameTable) -> RuleSet:
-        """Load the rule set of a game: one that the configuration names, and no other plugin. Raises BadConfig."""
-        from weighbridge_services.installed import ruleset_named  # noqa: PLC0415 - plugins only where asked for
+    @cached_property
+    def plugins(self) -> Plugins:
+        """The plugins that the configuration names, and no others; imported when asked for."""
+        table = self.config.plugins
+        return Plugins({f"weighbridge.{name}": getattr(table, name) for name in table.__struct_fields__})
 
-        allowed = self.config.plugins.rulesets
-        if game.ruleset not in allowed:
-            says = f"does not name {game.ruleset!r}, which the game {game.uri} needs"
-            raise BadConfig(f"{self.folder}: plugins.rulesets {says}", problems=[("plugins.rulesets", says)])
-        return ruleset_named(game.ruleset)
+    def ruleset(self, game: GameTable) -> RuleSet:
+        """Return the rule set of a game, which the configuration has to name. Raises what `Plugins.load` raises."""
+        return self.plugins.ruleset(game.ruleset)
 
 
 def read_keys(folder: Path) -> Keys:
