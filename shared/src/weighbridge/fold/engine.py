@@ -141,7 +141,7 @@ class Fold:
         """Fold the next entry. Raises a refusal of `weighbridge.log` if it is not the next; nothing is changed then."""
         entry, world = listed.entry, self.world
         previous, cid = self._previous if self._previous is not None else (None, None)
-        check_next(previous, cid, entry, world.game)
+        check_next(previous, cid, entry, world.game, formed=True)
         if self._own is not None:
             self._own.append(listed)
         world.seq, world.at, world.live = entry.seq, entry.at, True

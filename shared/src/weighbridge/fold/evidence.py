@@ -55,9 +55,18 @@ def take(world: World, listed: Listed, collection: str) -> None:
 
 
 def complete_all(world: World, at: int, day: int) -> None:
-    """Let every docket whose evidence is all in the log take effect, in listing order."""
-    ready = [(place, pending) for place, pending in world.pendings.items() if pending.complete]
-    for place, pending in ready:
+    """Let every docket whose evidence is now all in the log take effect, in listing order.
+
+    Only those touched since the last time can have become complete.
+    """
+    touched = ((place, world.pendings.get(place)) for place in world.touched)
+    ready = [
+        (pending.seq, place, pending)
+        for place, pending in touched
+        if pending is not None and pending.complete
+    ]
+    world.touched.clear()
+    for _, place, pending in sorted(ready, key=lambda each: each[0]):
         complete(world, place, pending, at, day)
 
 

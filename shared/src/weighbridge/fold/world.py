@@ -86,6 +86,7 @@ class World:
         self.alerts: list[Alert] = []
         self.wanted: dict[str, Mark] = {}
         self.verified: dict[tuple[str, int, bytes], bytes | Refused] = {}
+        self.touched: dict[str, None] = {}
         self._pendings: dict[str, Pending] | None = {}
         self._roots: dict[int, tuple[Root, Any]] = {}
         self._root_cell: tuple[bytes | None, RootCell] = (None, RootCell())
@@ -196,6 +197,7 @@ class World:
             self.pendings.pop(place, None)
             self.cells.drop(f"_/pending/{place}")
         else:
+            self.touched[place] = None
             self.pendings[place] = pending
             self.cells.set(f"_/pending/{place}", pending)
 
