@@ -25,7 +25,8 @@ class FolderInUse(Refused):
 def create_node(folder: Path, config: str) -> Node:
     """Make a node in a folder that is empty or not there, from the text of its configuration.
 
-    Raises FolderInUse or BadConfig. All of it is there afterwards, or nothing: it is made beside and renamed into place.
+    Raises FolderInUse or BadConfig. All of it is there afterwards, or nothing: it is made beside and then
+    renamed into place.
     """
     config_of(config)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

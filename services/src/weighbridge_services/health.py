@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import uvicorn
@@ -70,7 +70,7 @@ class NoSignals(uvicorn.Server):
     """A server that leaves Ctrl-C to the node."""
 
     @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
+    def capture_signals(self) -> Generator[None]:
         """Capture nothing."""
         yield
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import nats.errors
@@ -54,7 +53,7 @@ async def _streams_of(bus: Bus, node: Node, game: str) -> list[dict[str, Any]]:
             state = (await bus.js.stream_info(node.subjects(game).stream(kind))).state
         except NotFoundError:
             continue
-        except (nats.errors.Error, OSError, asyncio.TimeoutError):
+        except (TimeoutError, nats.errors.Error, OSError):
             break
         found.append({"kind": kind, "messages": state.messages, "bytes": state.bytes, "last": state.last_seq})
     return found

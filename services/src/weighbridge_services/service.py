@@ -7,9 +7,9 @@ import importlib.util
 import pkgutil
 from typing import Any, ClassVar, Protocol
 
-import weighbridge_services
 from weighbridge.errors import Broken, Refused
 
+import weighbridge_services
 from weighbridge_services.clock import Clock
 from weighbridge_services.node import Node
 from weighbridge_services.wire import Bus

@@ -186,5 +186,5 @@ async def missing(js: JetStreamContext, node: Node) -> list[str]:
     try:
         names = [str(each.name) for each in all_wanted(node)]
         return [name for name in names if await info_of(js, name) is None]
-    except (nats.errors.Error, OSError, asyncio.TimeoutError) as error:
+    except (nats.errors.Error, OSError) as error:
         raise BrokerUnavailable(f"no answer from the broker ({type(error).__name__})") from error

@@ -259,7 +259,7 @@ def last_line(path: Path) -> str:
     return (serious or lines or ["it said nothing"])[-1].strip()
 
 
-_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+_LIBC: ctypes.CDLL | None = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def die_with_parent() -> None:

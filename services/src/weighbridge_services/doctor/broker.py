@@ -40,7 +40,13 @@ def _limits(bus: Bus) -> list[Finding]:
                 "broker", BAD, f"it takes {size:,} bytes a message; set its max_payload to {MAX_PAYLOAD:,}"
             )
         ]
-    return [Finding("broker", OK, f"nats-server {version.major}.{version.minor}.{version.patch} takes {size:,} bytes a message")]
+    return [
+        Finding(
+            "broker",
+            OK,
+            f"nats-server {version.major}.{version.minor}.{version.patch} takes {size:,} bytes a message",
+        )
+    ]
 
 
 async def _streams(bus: Bus, node: Node) -> list[Finding]:

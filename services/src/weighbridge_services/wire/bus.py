@@ -142,6 +142,11 @@ class Bus:
         """Whether the broker is at the other end now."""
         return self._client is not None and self._client.is_connected
 
+    @property
+    def stopping(self) -> bool:
+        """Whether reading is to end: a handler that waits for something gives up."""
+        return self._stopping
+
     async def pull(self, stream: str, consumer: str, batch: int) -> Pull:
         """Return pull requests for a consumer, started."""
         pull = Pull(self.nc, stream, consumer, batch)

@@ -67,13 +67,13 @@ async def log_in_once(login: Login, patience: float) -> None:
             client = await nats.connect(
                 login.url,
                 allow_reconnect=False,
-                connect_timeout=TIMEOUT,  # type: ignore[arg-type]
+                connect_timeout=TIMEOUT,
                 error_cb=_ignore,
                 **login.options(),
             )
             await client.close()
             return
-        except (nats.errors.Error, OSError, asyncio.TimeoutError) as error:
+        except (nats.errors.Error, OSError) as error:
             refusal = refusal_of(login.url, error)
             if isinstance(refusal, BrokerRefused) or time.monotonic() > deadline:
                 raise refusal from error

@@ -31,7 +31,7 @@ _ENDED = {"404", "408"}
 _LIMITED = ("Message Size Exceeds MaxBytes", "Exceeded Max", "Batch Completed")
 
 
-class ConsumerGone(Exception):  # noqa: N818
+class ConsumerGone(Exception):
     """The consumer is not there any more: make a new one."""
 
 
