@@ -9,10 +9,9 @@ import os
 import time
 
 from season import GAME, Season
-from weighbridge_delvetown import RULES
-
 from weighbridge.fold import Fold
 from weighbridge.log.entries import Listed
+from weighbridge_delvetown import RULES
 
 SMOKE = bool(os.environ.get("WEIGHBRIDGE_BENCH_SMOKE"))
 SMALL = 2_000 if SMOKE else 10_000

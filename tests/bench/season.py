@@ -1,4 +1,4 @@
-"""A long season of Delvetown as a log: sheets, crews, prompts, asks with traces and verified beacons, struck now and then.
+"""A long season of Delvetown as a log: sheets, crews, prompts, asks and rests with traces, verified beacons.
 
 Dice come from a local chain with a real key, so every beacon is verified as in a live game. Per game day:
 `SHEETS` asks in bursts of ten, which share a round; the lister's word on each trace; one beacon a burst.

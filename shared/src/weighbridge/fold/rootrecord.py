@@ -11,7 +11,6 @@ from weighbridge.fold.roots import Root, read_root
 from weighbridge.fold.world import ROOT_KEY, RootCell, World
 from weighbridge.log.entries import Listed
 
-
 KERNEL_FIELDS = frozenset(
     f"$.{name}"
     for name in ("gm", "beacon", "lister", "policy", "witnesses", "fold", "voidDays", "floods", "succeeds")
