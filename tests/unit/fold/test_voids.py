@@ -169,3 +169,15 @@ def test_what_is_upheld_counts_from_its_own_listing_on() -> None:
     book.put(GM, "move", {"kind": "uphold", "subject": flips[2]}, wait=MINUTE)
     assert book.reports(flips[2]) == []
     assert book.fold.table.get(f"purse/{ANN}")["used"] == 3
+
+
+def test_a_dry_run_folds_on_top_and_leaves_the_game_as_it_stands() -> None:
+    book = Book(RULES, root=ROOT, scenario=True)
+    book.put(ANN, "flip", {"call": "heads"})
+    before, real = book.cells(), book.fold
+    book.fold = real.what_if()
+    dry = book.put(BOB, "flip", {"call": "heads"})
+    book.dice(dry, 1)
+    assert book.fold.table.get(f"purse/{BOB}")["score"] == 1
+    book.fold = real
+    assert (book.cells(), real.size) == (before, 2)

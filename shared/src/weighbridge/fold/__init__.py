@@ -2,11 +2,11 @@
 
 from weighbridge.fold.engine import Fold, Resolve, Snapshot, SnapshotTooYoung, Step
 from weighbridge.fold.eras import FOLD_VERSION, encode_delta, origin_of
-from weighbridge.fold.history import MemoryHistory
+from weighbridge.fold.history import History, MemoryHistory
 from weighbridge.fold.records import CODES
 from weighbridge.fold.roots import Root, read_root
 from weighbridge.fold.table import Cells, TableView
-from weighbridge.fold.world import Alert, History
+from weighbridge.fold.world import Alert
 
 __all__ = [
     "CODES",

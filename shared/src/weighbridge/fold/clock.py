@@ -70,7 +70,7 @@ def _end_day(world: World, day: int) -> None:
             pending.roll = "untimely"
             changed = True
         if changed:
-            world.keep(place, pending)
+            world.change(place)
     complete_all(world, midnight, day)
     call(
         world, "day_end", world.game, (midnight, day),

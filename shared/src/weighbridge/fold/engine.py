@@ -19,13 +19,13 @@ from weighbridge.errors import Unavailable
 from weighbridge.fold import evidence, rulings
 from weighbridge.fold.clock import due_times, pass_time
 from weighbridge.fold.eras import Eras, encode_delta
-from weighbridge.fold.history import MemoryHistory
+from weighbridge.fold.history import History, MemoryHistory, WhatIf
 from weighbridge.fold.journal import Journal
 from weighbridge.fold.judging import list_record
 from weighbridge.fold.records import DAY, KERNEL_COLLECTIONS, RECEIPT
 from weighbridge.fold.rootrecord import list_root, settle_waiting
 from weighbridge.fold.table import OVERLAY, Cells, TableView
-from weighbridge.fold.world import Alert, History, World
+from weighbridge.fold.world import Alert, World
 from weighbridge.log.chain import check_next
 from weighbridge.log.entries import Entry, Listed
 from weighbridge.log.merkle import MerkleLog
@@ -81,7 +81,7 @@ class Fold:
         history: History | None = None,
         resolve: Resolve | None = None,
     ) -> None:
-        self._own = MemoryHistory() if history is None else None
+        self._own: MemoryHistory | WhatIf | None = MemoryHistory() if history is None else None
         chosen: History = history if history is not None else self._own  # type: ignore[assignment]
         self.world = World(game, ruleset, chosen, attachments or {}, scenario=scenario)
         self._eras = Eras(game, ruleset.name, pin)
@@ -345,6 +345,22 @@ class Fold:
             self._eras.log.leaf_hashes(),
             self._eras.start,
         )
+
+    def what_if(self) -> Fold:
+        """Return a fold that stands where this one stands, to fold entries that are listed nowhere. This one stays."""
+        world = self.world
+        history = WhatIf(world.history, self.size)
+        other = Fold(
+            self.game,
+            world.ruleset,
+            scenario=world.scenario,
+            attachments=world.attachments,
+            pin=self._pin,
+            history=history,
+        )
+        other.restore(self.snapshot())
+        other._own = history
+        return other
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go on from a snapshot. The history must hold the entries before it."""

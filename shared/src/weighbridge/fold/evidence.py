@@ -57,17 +57,18 @@ def take(world: World, listed: Listed, collection: str) -> None:
 def complete_all(world: World, at: int, day: int) -> None:
     """Let every docket whose evidence is now all in the log take effect, in listing order.
 
-    Only those touched since the last time can have become complete.
+    Only those that changed since the last time can have become complete; the others' cells are written.
     """
-    touched = ((place, world.pendings.get(place)) for place in world.touched)
-    ready = [
-        (pending.seq, place, pending)
-        for place, pending in touched
-        if pending is not None and pending.complete
+    changed = [
+        (pending.seq, place, pending) for place in world.touched if (pending := world.pendings.get(place))
     ]
     world.touched.clear()
-    for _, place, pending in sorted(ready, key=lambda each: each[0]):
-        complete(world, place, pending, at, day)
+    for _, place, pending in changed:
+        if not pending.complete:
+            world.keep(place, pending)
+    for _, place, pending in sorted(changed, key=lambda each: each[0]):
+        if pending.complete:
+            complete(world, place, pending, at, day)
 
 
 def _read(world: World, listed: Listed, kind: type[R], code: str) -> R | None:
@@ -117,7 +118,7 @@ def _use_beacon(world: World, uri: str, round: int, signature: bytes, chain: str
         return
     for pending in awaiting:
         pending.beacon = randomness
-        world.keep(place_of(pending.uri), pending)
+        world.change(place_of(pending.uri))
 
 
 def _verified(world: World, chain: Chain, round: int, signature: bytes) -> bytes | Refused:
@@ -177,7 +178,7 @@ def _trace(world: World, listed: Listed) -> None:
     if said is None or said.verdict == "unavailable":
         pending.words = {**pending.words, author: Word(record.verdict, record.dated)}
         _weigh(world, pending, root)
-        world.keep(place_of(pending.uri), pending)
+        world.change(place_of(pending.uri))
 
 
 def witnesses(root: Root) -> tuple[str, ...]:
@@ -248,7 +249,7 @@ def _hold(world: World, pending: Pending, operators: Iterable[str], time: int) -
     pending.early = early
     if 2 * len(early) > len(named):
         pending.roll = "timely"
-    world.keep(place_of(pending.uri), pending)
+    world.change(place_of(pending.uri))
 
 
 def _pending(world: World, uri: str) -> Pending | None:
@@ -276,7 +277,7 @@ def _scenario(world: World, listed: Listed) -> None:
 def _stated_trace(world: World, pending: Pending, record: ScenarioRecord) -> None:
     if pending.trace and pending.verdict is None and record.verdict is not None:
         settle_trace(world, pending, record.verdict, record.dated)
-        world.keep(place_of(pending.uri), pending)
+        world.change(place_of(pending.uri))
 
 
 def _stated_dice(world: World, pending: Pending, record: ScenarioRecord) -> None:
@@ -290,7 +291,7 @@ def _imply_timely(world: World, pending: Pending, record: ScenarioRecord) -> Non
     # A dice step says that the roll was timely, unless the file gives this record receipts of its own.
     if record.timely:
         pending.roll = "timely"
-    world.keep(place_of(pending.uri), pending)
+    world.change(place_of(pending.uri))
 
 
 def _stated_beacon(world: World, pending: Pending, record: ScenarioRecord) -> None:

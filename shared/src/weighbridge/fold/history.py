@@ -2,8 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from weighbridge.log.entries import Listed
 from weighbridge.log.merkle import MerkleLog
+
+
+class History(Protocol):
+    """A game's listing log, as far as a fold looks back into it."""
+
+    def listed(self, seq: int) -> Listed:
+        """Return the entry at `seq` with its record's bytes."""
+        ...
+
+    def first(self, uri: str) -> int | None:
+        """Return the sequence at which a record was first listed, or None."""
+        ...
+
+    def root(self, size: int) -> bytes:
+        """Return the RFC 6962 root (32 bytes) of the first `size` entries."""
+        ...
 
 
 class MemoryHistory:
@@ -37,3 +55,37 @@ class MemoryHistory:
     def root(self, size: int) -> bytes:
         """Return the RFC 6962 root (32 bytes) of the first `size` entries."""
         return self._log.root(size)
+
+
+class WhatIf:
+    """A log as it stands, and entries on top of it that are listed nowhere: what a dry run folds."""
+
+    def __init__(self, base: History, size: int) -> None:
+        self._base = base
+        self._size = size
+        self._more: list[Listed] = []
+        self._first: dict[str, int] = {}
+
+    def append(self, listed: Listed) -> None:
+        """Add the next entry on top."""
+        if listed.entry.uri is not None:
+            self._first.setdefault(listed.entry.uri, self._size + len(self._more))
+        self._more.append(listed)
+
+    def listed(self, seq: int) -> Listed:
+        """Return the entry at `seq`."""
+        return self._base.listed(seq) if seq < self._size else self._more[seq - self._size]
+
+    def first(self, uri: str) -> int | None:
+        """Return the sequence at which a record was first listed, or None."""
+        found = self._base.first(uri)
+        return found if found is not None and found < self._size else self._first.get(uri)
+
+    def root(self, size: int) -> bytes:
+        """Return the RFC 6962 root (32 bytes) of the first `size` entries."""
+        if size <= self._size:
+            return self._base.root(size)
+        log = MerkleLog()
+        for seq in range(size):
+            log.append(self.listed(seq).data)
+        return log.root()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -13,6 +13,7 @@ from weighbridge.codec import decode
 from weighbridge.contract import Attachment, Docket, RuleSet
 from weighbridge.errors import Refused
 from weighbridge.fold.breach import FoldStopped, RuleBreach
+from weighbridge.fold.history import History
 from weighbridge.fold.records import DAY, Mark, Pending, collection_of, place_of
 from weighbridge.fold.roots import Root, read_root
 from weighbridge.fold.table import Cells, TableView
@@ -20,22 +21,6 @@ from weighbridge.identity.syntax import is_tid, tid_time
 from weighbridge.log.entries import Listed
 
 T = TypeVar("T")
-
-
-class History(Protocol):
-    """A game's listing log, as far as a fold looks back into it."""
-
-    def listed(self, seq: int) -> Listed:
-        """Return the entry at `seq` with its record's bytes."""
-        ...
-
-    def first(self, uri: str) -> int | None:
-        """Return the sequence at which a record was first listed, or None."""
-        ...
-
-    def root(self, size: int) -> bytes:
-        """Return the RFC 6962 root (32 bytes) of the first `size` entries."""
-        ...
 
 
 class Alert(msgspec.Struct, frozen=True):
@@ -197,13 +182,17 @@ class World:
             self.pendings.pop(place, None)
             self.cells.drop(f"_/pending/{place}")
         else:
-            self.touched[place] = None
             self.pendings[place] = pending
             self.cells.set(f"_/pending/{place}", pending)
+
+    def change(self, place: str) -> None:
+        """Note that a pending docket has changed; `evidence.complete_all` completes it or writes its cell."""
+        self.touched[place] = None
 
     def forget(self) -> None:
         """Forget what is derived from cells, after they were rewound."""
         self._pendings = None
+        self.touched.clear()
         self._roots.clear()
 
     # --- reports -------------------------------------------------------------------------------------------
