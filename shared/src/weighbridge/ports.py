@@ -1,4 +1,4 @@
-"""What reaches out of a node, and is therefore a plugin: for now, where beacons come from.
+"""What reaches out of a node, and is therefore a plugin: where beacons and where records come from.
 
 A plugin of the group `weighbridge.beacons` names a function `open(settings, clock, folder)` and imports of
 Weighbridge this module and the contract only. What it fetches it verifies: it returns a `Beacon` that is the
@@ -7,7 +7,7 @@ chain's own, or raises. Nothing here runs under a fold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, Protocol
 
 from weighbridge.beacon import parse_signature, randomness_of, verify
@@ -38,9 +38,13 @@ __all__ = [
     "Broken",
     "Chain",
     "Clock",
+    "Given",
     "LocalChain",
     "OpenBeacons",
+    "OpenSource",
+    "Pause",
     "Refused",
+    "Source",
     "Unavailable",
     "chain_value",
     "parse_signature",
@@ -104,4 +108,53 @@ class OpenBeacons(Protocol):
 
     def __call__(self, settings: Mapping[str, Any], clock: Clock, folder: str | None = None) -> BeaconSource:
         """Open a source. `folder`: where it may keep what never changes. Raises BadBeaconSettings."""
+        ...
+
+
+# --- where records come from -------------------------------------------------------------------------------
+
+
+class Given(Frozen, frozen=True):
+    """A record from a source: its envelope's bytes, and in a recorded season the time (µs) at which it was listed."""
+
+    envelope: bytes
+    at: int | None = None
+
+
+class Pause(Frozen, frozen=True):
+    """What a recorded season waits for before it goes on.
+
+    `at`: the time (µs) that passes first. `receipts`: until every peer's receipt holds all that is listed so far.
+    `beacon`: until this round's beacon is listed. `timeout`: seconds after which it goes on regardless.
+    """
+
+    at: int | None = None
+    receipts: bool = False
+    beacon: int | None = None
+    timeout: int = 30
+
+
+class Source(Protocol):
+    """Where records come from: a file, an archive, a firehose."""
+
+    name: str
+
+    def read(self, position: int) -> AsyncIterator[tuple[int, Given | Pause]]:
+        """Yield what comes after a position (0: the beginning), each with the position after it.
+
+        What was yielded may be asked for again: a position is kept after the fact. Ends with a file that ends;
+        a live source never ends. Raises Refused for what it cannot read, Unavailable for what it cannot now.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections and files."""
+        ...
+
+
+class OpenSource(Protocol):
+    """What an entry point of the group `weighbridge.sources` names."""
+
+    def __call__(self, settings: Mapping[str, Any], folder: str) -> Source:
+        """Open a source; paths in its settings are relative to the node's folder."""
         ...

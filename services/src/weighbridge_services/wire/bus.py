@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 import weakref
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
 
 import nats.errors
 import structlog
@@ -43,6 +43,7 @@ GRACE: Final = 10.0
 """Seconds that handlers have to finish when the service stops."""
 
 log = structlog.get_logger()
+T = TypeVar("T")
 
 Serve = Callable[[bytes], Awaitable[bytes]]
 
@@ -86,6 +87,7 @@ class Bus:
         self._acks: Acks | None = None
         self._pulls: weakref.WeakSet[Pull] = weakref.WeakSet()
         self._readings: dict[asyncio.Task[None], Reading] = {}
+        self._lost = asyncio.Event()
         self._served: list[Any] = []
         self._stopping = False
 
@@ -122,8 +124,13 @@ class Bus:
     async def stop(self) -> None:
         """Be quiet, and disconnect."""
         await self.quiet()
-        await self.broker.stop()
-        self._client = None
+        client, self._client = self._client, None
+        try:
+            await self.broker.stop()
+        except nats.errors.Error:
+            # A connection that is closed, or just being made anew, cannot be drained, and holds nothing back.
+            if client is not None:
+                await client.close()
 
     @property
     def nc(self) -> Client:
@@ -154,7 +161,24 @@ class Bus:
         self._pulls.add(pull)
         return pull
 
+    async def while_connected(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return what an exchange with the broker comes to. Raises BrokerUnavailable once the connection is lost.
+
+        An answer that went down with a connection never comes, and nats-py would wait for it.
+        """
+        task, lost = asyncio.ensure_future(work), asyncio.ensure_future(self._lost.wait())
+        try:
+            await asyncio.wait([task, lost], return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
+            raise BrokerUnavailable("the connection to the broker was lost")
+        finally:
+            task.cancel()
+            lost.cancel()
+
     async def _on_disconnected(self) -> None:
+        lost, self._lost = self._lost, asyncio.Event()
+        lost.set()
         if self._acks is not None:
             self._acks.lost()
 
@@ -257,7 +281,7 @@ class Bus:
     async def last(self, stream: str, subject: str) -> Stored | None:
         """Return the last message of a subject, or None. Raises BrokerUnavailable."""
         try:
-            message = await self.js.get_last_msg(stream, subject)
+            message = await self.while_connected(self.js.get_last_msg(stream, subject))
         except NotFoundError as error:
             if error.err_code == NO_SUCH_STREAM:
                 says = f"the stream {stream} is not declared; run `weighbridge node streams`"
@@ -279,7 +303,7 @@ class Bus:
     async def ask(self, subject: str, data: bytes, timeout: float = TIMEOUT) -> bytes:
         """Ask a service. Raises NobodyAnswers, AnswerRefused or BrokerUnavailable."""
         try:
-            answer = await self.nc.request(subject, data, timeout=timeout)
+            answer = await self.while_connected(self.nc.request(subject, data, timeout=timeout))
         except (nats.errors.TimeoutError, nats.errors.NoRespondersError) as error:
             raise NobodyAnswers(f"nobody answers on {subject}; is the service running?") from error
         except (nats.errors.Error, OSError) as error:

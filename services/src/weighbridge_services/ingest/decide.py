@@ -1,0 +1,350 @@
+"""What a lister lists, and in which order: from what was handed in, the log so far and the time, to entries.
+
+Pure. Rejected is only what cannot be attributed or encoded; whether a listed record counts, the fold says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from weighbridge.cid import Cid
+from weighbridge.contract import RuleSet
+from weighbridge.errors import Refused
+from weighbridge.fold.records import BEACON, DAY, KERNEL_COLLECTIONS, RECEIPT
+from weighbridge.log.checkpoint import Checkpoint
+from weighbridge.log.entries import Listed, make_entry
+
+from weighbridge_services.ingest.opening import Opened, Refusal
+from weighbridge_services.ingest.rules import Rules, needs_of, round_of, rules_after
+
+CLOCK_TOLERANCE: Final = 1_000_000
+"""How far (µs) a clock may be off the newest beacon."""
+MAX_TICKS: Final = 100_000
+"""Days between two entries that get a tick each; a recorded log may begin in 1970."""
+
+
+class Known(NamedTuple):
+    """A version of a record that the log holds already."""
+
+    seq: int
+    at: int
+    record: Cid | None
+
+
+class Handed(NamedTuple):
+    """One thing handed in: verified or refused; for a recorded one the time at which it was listed.
+
+    `sound`: whether it is a beacon that verifies on the game's chain.
+    """
+
+    opened: Opened | Refusal
+    at: int | None = None
+    sound: bool = False
+
+
+class Placed(NamedTuple):
+    """An answer: where a record stands in the log, when it was listed (µs) and the round it rolls on."""
+
+    seq: int
+    at: int
+    round: int | None
+    fresh: bool = True
+
+
+class Passed(NamedTuple):
+    """An answer of its own kind to evidence that says nothing new: another has said it, and it is not listed."""
+
+    says: str
+
+
+Answer = Placed | Refusal | Passed
+
+
+class Tally(msgspec.Struct, frozen=True):
+    """A day's records: of each author, of authors without standing together, and what was left out (None: theirs)."""
+
+    day: int = 0
+    authors: Mapping[str, int] = {}
+    strangers: int = 0
+    left_out: Mapping[str | None, int] = {}
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """What the decision needs to know of the log.
+
+    `known`: by at-uri, of the uris handed in. `since`: by DID, the day of an author's first record. `beacons`:
+    the rounds, of those handed in, that are listed. `receipts`: by operator, the size of its newest listed
+    receipt. `matter`: by size of our checkpoints, the last entry before it that is no receipt. `dues`: times
+    (µs) at which something falls due. `operators`: the DIDs whose evidence no flood limit holds back.
+    """
+
+    game: str
+    last: Listed | None
+    rules: Rules
+    tally: Tally
+    known: Mapping[str, Sequence[Known]] = {}
+    since: Mapping[str, int] = {}
+    beacons: frozenset[int] = frozenset()
+    receipts: Mapping[str, int] = {}
+    matter: Mapping[int, int] = {}
+    dues: tuple[int, ...] = ()
+    operators: frozenset[str] = frozenset()
+
+
+class Decision(NamedTuple):
+    """What is to be written and answered.
+
+    `entries`: in order, each with the envelope that proves it. `answers`: one for each thing handed in.
+    `urgent`: whether an entry may roll, so that a checkpoint is due at once. `matter`: the last entry that is
+    no receipt, None if there is none among them. `roots`: entries that brought a root version.
+    """
+
+    entries: tuple[Listed, ...]
+    proofs: tuple[bytes | None, ...]
+    answers: tuple[Answer, ...]
+    urgent: bool
+    matter: int | None
+    rules: Rules
+    roots: tuple[int, ...]
+    tally: Tally
+    authors: Mapping[str, int]
+    beacons: Mapping[int, int]
+    receipts: Mapping[str, int]
+
+
+def decide(ruleset: RuleSet, facts: Facts, handed: Sequence[Handed], now: int) -> Decision:
+    """Decide what to list of what was handed in at a time (µs), in the order in which it was handed in."""
+    return _Listing(ruleset, facts, now).run(handed)
+
+
+def decide_time(ruleset: RuleSet, facts: Facts, now: int) -> Decision:
+    """Decide which ticks to list: one at each day end and each due time that has passed."""
+    listing = _Listing(ruleset, facts, now)
+    listing.let_pass(now)
+    return listing.decision(())
+
+
+def off_by(now: int, newest: int, period: int) -> int:
+    """Return by how much (µs) a clock is off, given the due time (s) of the newest beacon and the chain's period (s).
+
+    While a beacon is the newest the time is between its own and the next one's; the tolerance is the caller's.
+    """
+    earliest, latest = newest * 1_000_000, (newest + period) * 1_000_000
+    return now - earliest if now < earliest else max(0, now - latest)
+
+
+def round_in(value: Mapping[str, Any]) -> int | None:
+    """Return the round that a beacon record names, if it names one."""
+    number = value.get("round")
+    return number if type(number) is int else None
+
+
+def size_in(value: Mapping[str, Any]) -> int | None:
+    """Return the size of the checkpoint that a receipt cosigns, if it can be read."""
+    note = value.get("checkpoint")
+    if not isinstance(note, str):
+        return None
+    try:
+        return Checkpoint.parse(note.split("\n\n", 1)[0] + "\n").size
+    except Refused:
+        return None
+
+
+class _Listing:
+    """One decision under way."""
+
+    def __init__(self, ruleset: RuleSet, facts: Facts, now: int) -> None:
+        self._ruleset = ruleset
+        self._facts = facts
+        self._now = now
+        self._last = facts.last
+        self._rules = facts.rules
+        self._entries: list[Listed] = []
+        self._proofs: list[bytes | None] = []
+        self._known: dict[str, list[Known]] = {}
+        self._urgent = False
+        self._matter: int | None = None
+        self._roots: list[int] = []
+        self._beacons: dict[int, int] = {}
+        self._receipts: dict[str, int] = {}
+        self._authors: dict[str, int] = {}
+        self._open_day(facts.tally)
+
+    def _open_day(self, tally: Tally) -> None:
+        self._day = tally.day
+        self._counts: dict[str, int] = {}
+        self._strangers = tally.strangers
+        self._left_out = dict(tally.left_out)
+        self._before: Mapping[str, int] = tally.authors
+
+    def run(self, handed: Sequence[Handed]) -> Decision:
+        """Decide on each in turn."""
+        return self.decision(tuple(self._take(each) for each in handed))
+
+    def decision(self, answers: tuple[Answer, ...]) -> Decision:
+        """Return what came of it."""
+        counts = {**self._before, **self._counts} if self._counts else self._before
+        tally = Tally(self._day, counts, self._strangers, self._left_out)
+        return Decision(
+            tuple(self._entries), tuple(self._proofs), answers, self._urgent, self._matter, self._rules,
+            tuple(self._roots), tally, self._authors, self._beacons, self._receipts,
+        )  # fmt: skip
+
+    # --- one record ----------------------------------------------------------------------------------------
+
+    def _take(self, handed: Handed) -> Answer:
+        opened = handed.opened
+        if isinstance(opened, Refusal):
+            return opened
+        versions = [*self._facts.known.get(opened.uri, ()), *self._known.get(opened.uri, ())]
+        for version in versions:
+            if version.record == opened.cid:
+                return Placed(version.seq, version.at, self._round_again(opened, version), fresh=False)
+        said = self._said_already(opened)
+        if said is not None:
+            return said
+        at = self._time(handed)
+        self.let_pass(at)
+        flooded = self._flooded(opened, at)
+        return flooded if flooded is not None else self._list(handed, opened, at, bool(versions))
+
+    def _time(self, handed: Handed) -> int:
+        last = self._last.entry.at if self._last is not None else 0
+        return max(self._now if handed.at is None else handed.at, last)
+
+    def _list(self, handed: Handed, opened: Opened, at: int, again: bool) -> Placed:
+        listed = make_entry(
+            self._last, game=self._facts.game, at=at, op="update" if again else "create", uri=opened.uri,
+            author=opened.author, record=opened.record, prov=opened.prov,
+        )  # fmt: skip
+        self._append(listed, opened.proof)
+        seq = listed.entry.seq
+        self._known.setdefault(opened.uri, []).append(Known(seq, at, opened.cid))
+        if opened.author not in self._facts.since:
+            self._authors.setdefault(opened.author, at // DAY)
+        self._note(opened, seq, handed.sound)
+        needs = needs_of(self._rules, self._ruleset, listed, opened.value)
+        self._urgent = self._urgent or bool(needs.dice)
+        return Placed(seq, at, round_of(self._rules, needs, at))
+
+    def _note(self, opened: Opened, seq: int, sound: bool) -> None:
+        collection = opened.envelope.collection
+        if collection == RECEIPT:
+            size = size_in(opened.value)
+            if size is not None and size <= seq:
+                self._receipts[opened.author] = max(size, self._receipt_of(opened.author))
+            return
+        self._matter = seq
+        if opened.uri == self._facts.game:
+            self._rules = rules_after(self._rules, self._ruleset, opened.value)
+            self._roots.append(seq)
+        number = round_in(opened.value) if collection == BEACON else None
+        if number is not None and sound:
+            self._beacons[number] = seq
+
+    def _round_again(self, opened: Opened, version: Known) -> int | None:
+        listed = make_entry(
+            None, game=self._facts.game, at=version.at, op="create", uri=opened.uri, author=opened.author,
+            record=opened.record,
+        )  # fmt: skip
+        return round_of(self._rules, needs_of(self._rules, self._ruleset, listed, opened.value), version.at)
+
+    # --- evidence that says nothing new --------------------------------------------------------------------
+
+    def _said_already(self, opened: Opened) -> Passed | None:
+        """One verified beacon a round, and one receipt of an operator for what it has not receipted yet.
+
+        A receipt that holds nothing new but receipts is published by its operator and not listed: listing it
+        would make the next checkpoint, and that one the next receipts, for ever.
+        """
+        if opened.author not in self._facts.operators:
+            return None
+        if opened.envelope.collection == BEACON:
+            number = round_in(opened.value)
+            if number in self._facts.beacons or number in self._beacons:
+                return Passed(f"the beacon of round {number} is listed already")
+        if opened.envelope.collection == RECEIPT:
+            size = size_in(opened.value)
+            if size is not None and self._facts.matter.get(size, size - 1) < self._receipt_of(opened.author):
+                return Passed("this operator's receipt for these entries is listed already")
+        return None
+
+    def _receipt_of(self, operator: str) -> int:
+        return self._receipts.get(operator, self._facts.receipts.get(operator, 0))
+
+    # --- floods --------------------------------------------------------------------------------------------
+
+    def _flooded(self, opened: Opened, at: int) -> Refusal | None:
+        author = opened.author
+        evidence = author in self._facts.operators and opened.envelope.collection in KERNEL_COLLECTIONS
+        if evidence or opened.uri == self._facts.game:
+            return None
+        of_author, of_strangers = self._rules.floods
+        stranger = self._is_stranger(author, at // DAY)
+        count = self._counts.get(author, self._before.get(author, 0))
+        if count >= of_author:
+            return self._leave_out(author, f"{of_author} records of one author")
+        if stranger and self._strangers >= of_strangers:
+            return self._leave_out(None, f"{of_strangers} records of authors without standing")
+        self._counts[author] = count + 1
+        self._strangers += stranger
+        return None
+
+    def _is_stranger(self, author: str, day: int) -> bool:
+        """Whether an author has no standing yet: neither named by the root nor listed on an earlier day."""
+        known = author in self._rules.named or author in self._facts.operators
+        return not known and self._facts.since.get(author, day) >= day
+
+    def _leave_out(self, whose: str | None, limit: str) -> Refusal:
+        self._left_out[whose] = self._left_out.get(whose, 0) + 1
+        return Refusal("flooded", f"the log of this day holds {limit} already; hand it in again tomorrow")
+
+    # --- time ----------------------------------------------------------------------------------------------
+
+    def let_pass(self, at: int) -> None:
+        """List what time itself asks for, up to a time: the day's leftovers and a tick at each day end, due times."""
+        if self._last is None:
+            self._day = at // DAY
+            return
+        for time in self._passed(self._last.entry.at, at):
+            ends = time % DAY == 0
+            if ends:
+                self._list_floods(time - 1)
+                self._open_day(Tally(time // DAY))
+            self._append(make_entry(self._last, game=self._facts.game, at=max(time, self._at()), op="tick"))
+            self._matter = self._entries[-1].entry.seq
+
+    def _passed(self, last: int, at: int) -> Iterator[int]:
+        days = at // DAY - last // DAY
+        midnights = (day * DAY for day in range(at // DAY - min(days, MAX_TICKS) + 1, at // DAY + 1))
+        dues = {due for due in self._facts.dues if last < due <= at}
+        yield from sorted({*midnights, *dues})
+
+    def _list_floods(self, at: int) -> None:
+        for whose, count in sorted(self._left_out.items(), key=lambda item: item[0] or ""):
+            time = max(at, self._at())
+            self._append(
+                make_entry(self._last, game=self._facts.game, at=time, op="flood", author=whose, count=count)
+            )
+            self._matter = self._entries[-1].entry.seq
+
+    def _at(self) -> int:
+        return self._last.entry.at if self._last is not None else 0
+
+    def _append(self, listed: Listed, proof: bytes | None = None) -> None:
+        self._entries.append(listed)
+        self._proofs.append(proof)
+        self._last = listed
+
+
+def rounds_in(handed: Iterable[Handed]) -> set[int]:
+    """Return the rounds of the beacon records among what was handed in."""
+    found: set[int] = set()
+    for each in handed:
+        if isinstance(each.opened, Opened) and each.opened.envelope.collection == BEACON:
+            number = round_in(each.opened.value)
+            if number is not None:
+                found.add(number)
+    return found

@@ -1,0 +1,95 @@
+"""Sources: their records go the same way as everybody's, in their order, with the pauses of a recorded season."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+import structlog
+from weighbridge.errors import Unavailable
+from weighbridge.ports import Given, Pause, Source
+
+from weighbridge_services.ingest.arrivals import Arrival
+from weighbridge_services.ingest.lister import Lister
+
+SHARE: Final = 512
+"""Records that are handed in together at most."""
+RETRY: Final = 0.25
+
+log = structlog.get_logger()
+
+
+class Driver:
+    """Reads a source into a lister, once; where it was is kept."""
+
+    def __init__(self, lister: Lister, source: Source, name: str) -> None:
+        self._lister = lister
+        self._source = source
+        self._position = f"source/{name}"
+        self.read = 0
+        self.done = False
+
+    async def run(self) -> None:
+        """Read to the end, which a live source does not have. Raises Refused for what cannot be read."""
+        store = self._lister.setting.store
+        position = await store.run(store.position, self._position)
+        share: list[Arrival] = []
+        async for number, item in self._source.read(position):
+            if self._lister.stopping:
+                return
+            if isinstance(item, Pause):
+                await self._hand_in(share, position)
+                share = []
+                await self._pause(item)
+            else:
+                share.append(self._arrival(item))
+            position = number
+            if len(share) >= SHARE:
+                await self._hand_in(share, position)
+                share = []
+        await self._hand_in(share, position)
+        self.done = True
+        log.info(
+            "the source has ended", game=self._lister.setting.uri, source=self._source.name, read=self.read
+        )
+
+    def _arrival(self, item: Given) -> Arrival:
+        at = item.at if self._lister.setting.recorded else None
+        return Arrival(item.envelope, self._source.name, at=at)
+
+    async def _hand_in(self, share: Sequence[Arrival], position: int) -> None:
+        arrivals = list(share)
+        while arrivals and not self._lister.stopping:
+            try:
+                await self._lister.hand_in(arrivals)
+                break
+            except Unavailable:
+                # What is listed already is answered with its place: handing all of it in again is harmless.
+                arrivals = [Arrival(each.data, each.origin, at=each.at) for each in arrivals]
+                await asyncio.sleep(RETRY)
+        self.read += len(share)
+        store = self._lister.setting.store
+        await store.run(store.keep_position, self._position, position)
+
+    # --- pauses --------------------------------------------------------------------------------------------
+
+    async def _pause(self, pause: Pause) -> None:
+        if pause.at is not None:
+            await self._lister.let_pass(pause.at)
+        if pause.beacon is not None:
+            await self._lister.let_come(pause.beacon)
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + pause.timeout
+        while not self._lister.stopping and not self._holds(pause):
+            left = deadline - loop.time()
+            if left <= 0:
+                log.warning(
+                    "going on without what was waited for", game=self._lister.setting.uri, pause=str(pause)
+                )
+                return
+            await self._lister.wait(min(left, 0.5))
+
+    def _holds(self, pause: Pause) -> bool:
+        received = not pause.receipts or self._lister.all_receipted()
+        return received and (pause.beacon is None or self._lister.has_beacon(pause.beacon))

@@ -1,0 +1,55 @@
+"""What can go wrong while a log is written or followed."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from weighbridge.errors import Broken, Refused, Unavailable
+
+
+class AnotherLister(Broken):
+    """The node's own stream holds a log that its ledger does not: somebody else writes it, or the ledger is old."""
+
+    code: ClassVar[str] = "another-lister"
+
+
+class NotTheLister(Broken):
+    """The configuration makes this node the lister, and the game's root names another operator."""
+
+    code: ClassVar[str] = "not-the-lister"
+
+
+class ClockOff(Unavailable):
+    """The node's clock is off the newest beacon by more than a second: it lists and signs nothing until it is not."""
+
+    code: ClassVar[str] = "clock-off"
+
+
+class NoRootYet(Unavailable):
+    """The log is empty, and only the game's root can be its first record."""
+
+    code: ClassVar[str] = "no-root-yet"
+
+
+class Stopping(Unavailable):
+    """The service stops; what it has not taken comes again after the start."""
+
+    code: ClassVar[str] = "stopping"
+
+
+class Flooded(Refused):
+    """More records of one author, or of authors without standing, than the root lets a day's log hold."""
+
+    code: ClassVar[str] = "flooded"
+
+
+class Unreadable(Refused):
+    """Bytes that this node fails to read: the fault is ours, and still nothing of it is listed."""
+
+    code: ClassVar[str] = "unreadable"
+
+
+class BadSource(Refused):
+    """A source of records cannot be opened or read; the message names its file and line."""
+
+    code: ClassVar[str] = "bad-source"

@@ -1,0 +1,367 @@
+"""The lister: one writer that takes what comes in, persists it, publishes it, signs, answers, acknowledges."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+import structlog
+from weighbridge import codec
+from weighbridge.cid import Cid
+from weighbridge.contract import RuleSet
+from weighbridge.dice import round_time
+from weighbridge.errors import Unavailable, WeighbridgeError
+from weighbridge.fold.records import DAY
+from weighbridge.identity import OPERATOR, encode_envelope, sign_record
+
+from weighbridge_services.ingest.answers import later_answer, listed_answer, rejected_answer, rejection
+from weighbridge_services.ingest.arrivals import Arrival, open_all
+from weighbridge_services.ingest.checkpoints import Checkpoints
+from weighbridge_services.ingest.decide import Answer, Decision, Facts, Placed, Tally, decide, decide_time
+from weighbridge_services.ingest.errors import ClockOff, NoRootYet, NotTheLister, Stopping
+from weighbridge_services.ingest.opening import Opened, Refusal
+from weighbridge_services.ingest.ownlog import OwnLog
+from weighbridge_services.ingest.rules import Rules
+from weighbridge_services.ingest.setting import Setting
+
+BATCH: Final = 1_024
+"""Records of one batch at most: one commit, one row of publications."""
+IDLE: Final = 0.25
+"""Seconds after which the writer looks up though nothing came: time passes, and brokers come back."""
+RETRY: Final = 0.25
+
+log = structlog.get_logger()
+
+
+class Lister:
+    """The one writer of a game's log."""
+
+    def __init__(self, setting: Setting, ruleset: RuleSet) -> None:
+        self.setting = setting
+        self._ruleset = ruleset
+        self._own = OwnLog(setting.bus, setting.own, setting.store)
+        self.checkpoints = Checkpoints(setting)
+        self._facts = Facts(
+            setting.uri, None, Rules(), Tally(), operators=frozenset({setting.node.did, *setting.peers})
+        )
+        self._queue: asyncio.Queue[list[Arrival]] = asyncio.Queue(maxsize=8)
+        self._answers: list[tuple[Arrival, Placed]] = []
+        self._rounds: set[int] = set()
+        self._reconnects = setting.bus.reconnects
+        self._task: asyncio.Task[None] | None = None
+        self._stopping = False
+        self.progress = asyncio.Condition()
+        """Notified whenever the log has grown or time has gone on."""
+        self.rejected: dict[str, int] = {}
+        self.trouble: str | None = None
+        self.clock_off: str | None = None
+        self.failure: Exception | None = None
+        self.failed = asyncio.Event()
+
+    # --- what it holds -------------------------------------------------------------------------------------
+
+    @property
+    def facts(self) -> Facts:
+        """What the writer remembers of the log."""
+        return self._facts
+
+    @property
+    def size(self) -> int:
+        """How many entries there are."""
+        return self.setting.store.size
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the service stops, or has failed."""
+        return self._stopping or self.failure is not None
+
+    async def wait(self, seconds: float) -> None:
+        """Wait until the log has grown or its time has gone on, at most so many seconds."""
+        try:
+            async with asyncio.timeout(seconds), self.progress:
+                await self.progress.wait()
+        except TimeoutError:
+            return
+
+    async def let_pass(self, at: int) -> None:
+        """Let a recorded season's time go on (µs), with the ticks that it brings."""
+        self.setting.clock.advance(at)
+        await self._queue.put([])
+        async with self.progress:
+            self.progress.notify_all()
+
+    async def let_come(self, number: int) -> None:
+        """Let a recorded season's time go on to a round's."""
+        first = self._facts.rules.first
+        if first is not None and self.setting.recorded:
+            await self.let_pass(round_time(first.chain, number) * 1_000_000)
+
+    def all_receipted(self) -> bool:
+        """Whether every peer's receipt holds all that is listed so far, receipts aside."""
+        matter = self.checkpoints.matter
+        return all(self._facts.receipts.get(did, 0) > matter for did in self.setting.peers)
+
+    def has_beacon(self, number: int) -> bool:
+        """Whether a round's beacon is listed."""
+        return number in self._rounds
+
+    def set_dues(self, dues: tuple[int, ...]) -> None:
+        """Take note of the times (µs) at which something falls due."""
+        self._facts = replaced(self._facts, dues=dues)
+
+    # --- life ----------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Take up where the ledger ends. Raises NotTheLister, AnotherLister, BrokerUnavailable."""
+        await self.setting.store.run(self._load)
+        self._refuse_other_lister(self._facts.rules)
+        await self._own.bring_up()
+        await self.checkpoints.bring_up()
+        self._task = asyncio.create_task(self._run(), name=f"list {self.setting.uri}")
+
+    async def stop(self) -> None:
+        """Finish the batch at hand and take no more."""
+        self._stopping = True
+        async with self.progress:
+            self.progress.notify_all()
+        if self._task is not None:
+            await self._task
+        stopping = Stopping("the service stops")
+        for arrival, _ in self._answers:
+            put_off([arrival], stopping)
+        while not self._queue.empty():
+            put_off(self._queue.get_nowait(), stopping)
+
+    def _load(self) -> None:
+        store, operators = self.setting.store, self._facts.operators
+        rules = store.rules(self._ruleset)
+        last = store.log.last
+        if last is not None:
+            self.setting.clock.advance(last.entry.at)
+        self.checkpoints.load()
+        self._facts = replaced(
+            self._facts, last=last, rules=rules, tally=store.tally(rules, operators), receipts=store.receipts(),
+            matter=self.checkpoints.matters,
+        )  # fmt: skip
+        self._rounds = store.all_rounds()
+
+    def _refuse_other_lister(self, rules: Rules) -> None:
+        lister = rules.first.lister if rules.first is not None else None
+        if lister not in (None, self.setting.node.did):
+            raise NotTheLister(
+                f"the root of {self.setting.uri} names {lister} as its lister, and this node is "
+                f'{self.setting.node.did}; set role = "follower" for this game'
+            )
+
+    # --- handing in ----------------------------------------------------------------------------------------
+
+    async def hand_in(self, arrivals: Sequence[Arrival]) -> list[Answer]:
+        """Verify and list; return each one's answer once it is in ledger and log. Raises Unavailable: try again."""
+        chain = self._facts.rules.first.chain if self._facts.rules.first is not None else None
+        await open_all(self.setting.pool, arrivals, self.setting.uri, chain)
+        if self._stopping or self.failure is not None:
+            raise Stopping("the service stops")
+        await self._queue.put(list(arrivals))
+        answers = await asyncio.gather(*(each.done for each in arrivals), return_exceptions=True)
+        for answer in answers:
+            if isinstance(answer, BaseException):
+                raise answer
+        return answers  # type: ignore[return-value]
+
+    def own_operator(self) -> bytes:
+        """Return the envelope of this node's own operator record, which stands in every log it lists or follows."""
+        return operator_envelope(self.setting)
+
+    # --- the writer ----------------------------------------------------------------------------------------
+
+    async def _run(self) -> None:
+        while not self._stopping:
+            batch = await self._next()
+            try:
+                await self._turn(batch)
+                self.trouble = None
+            except Unavailable as error:
+                self._later(batch, error)
+                await asyncio.sleep(RETRY)
+            except Exception as error:
+                put_off(batch, error)
+                self._fail(error)
+                return
+
+    def _later(self, batch: Sequence[Arrival], error: Unavailable) -> None:
+        if self.trouble != error.code:
+            log.warning("listing later", game=self.setting.uri, code=error.code, says=error.message)
+        self.trouble = error.code
+        put_off(batch, error)
+
+    def _fail(self, error: Exception) -> None:
+        log.error("the lister stops", game=self.setting.uri, error=str(error))
+        self.failure = error
+        self.failed.set()
+        put_off([arrival for arrival, _ in self._answers], error)
+        while not self._queue.empty():
+            put_off(self._queue.get_nowait(), error)
+
+    async def _next(self) -> list[Arrival]:
+        """Return what has come in, after a while nothing."""
+        due = self.checkpoints.due_in()
+        wait = IDLE if due is None else max(0.0, min(due, IDLE))
+        try:
+            batch = await asyncio.wait_for(self._queue.get(), wait)
+        except TimeoutError:
+            return []
+        while len(batch) < BATCH and not self._queue.empty():
+            batch += self._queue.get_nowait()
+        return batch
+
+    async def _turn(self, batch: list[Arrival]) -> None:
+        await self._catch_up()
+        # A crash here loses nothing: what came in is not acknowledged and comes again.
+        self.setting.crash("after-verify")
+        batch = self._without_root(batch)
+        decision = await self.setting.store.run(self._decide, batch)
+        if decision is not None:
+            # A crash here leaves entries that only the ledger knows: the start publishes them, the senders hand
+            # in again and are answered with their places.
+            self.setting.crash("after-persist")
+            await self._publish(batch, decision)
+        due = self.checkpoints.due_in()
+        if due is not None and due <= 0:
+            await self.checkpoints.sign()
+            # A crash here leaves senders without an answer: they are not acknowledged, and answered again.
+            self.setting.crash("after-checkpoint")
+            await self._answer()
+        if batch or decision is not None:
+            async with self.progress:
+                self.progress.notify_all()
+
+    async def _catch_up(self) -> None:
+        if self.clock_off is not None:
+            raise ClockOff(self.clock_off)
+        if self.setting.bus.reconnects != self._reconnects:
+            # The broker was away, and may have come back without its disk.
+            reconnects = self.setting.bus.reconnects
+            await self._own.bring_up()
+            await self.checkpoints.bring_up()
+            self._reconnects = reconnects
+        elif self._own.behind:
+            await self._own.bring_up()
+
+    def _without_root(self, batch: list[Arrival]) -> list[Arrival]:
+        """Return the batch from the root on, as long as the log is empty."""
+        if self.size or not batch:
+            return batch
+        for at, each in enumerate(batch):
+            opened = each.handed.opened if each.handed is not None else None
+            if isinstance(opened, Opened) and opened.uri == self.setting.uri:
+                put_off(batch[:at], no_root(self.setting.uri))
+                return batch[at:]
+        put_off(batch, no_root(self.setting.uri))
+        return []
+
+    def _decide(self, batch: Sequence[Arrival]) -> Decision | None:
+        """Decide and persist, in the ledger's thread: the one place where entries come to be."""
+        store, now = self.setting.store, self.setting.clock.now()
+        if not batch and not self._time_passed(now):
+            return None
+        handed = [each.handed for each in batch if each.handed is not None]
+        facts = store.facts(self._facts, handed)
+        decision = (
+            decide(self._ruleset, facts, handed, now) if batch else decide_time(self._ruleset, facts, now)
+        )
+        self._refuse_other_lister(decision.rules)
+        store.keep(decision, rejections(batch, decision.answers), {})
+        self._remember(decision)
+        return decision
+
+    def _time_passed(self, now: int) -> bool:
+        last = self.setting.store.log.last
+        if last is None:
+            return False
+        at = last.entry.at
+        return now // DAY > at // DAY or any(at < due <= now for due in self._facts.dues)
+
+    def _remember(self, decision: Decision) -> None:
+        last = decision.entries[-1] if decision.entries else self._facts.last
+        self._rounds |= decision.beacons.keys()
+        self._facts = replaced(
+            self._facts, last=last, rules=decision.rules, tally=decision.tally,
+            receipts={**self._facts.receipts, **decision.receipts}, matter=self.checkpoints.matters,
+        )  # fmt: skip
+        if last is not None:
+            self.setting.clock.advance(last.entry.at)
+
+    async def _publish(self, batch: Sequence[Arrival], decision: Decision) -> None:
+        self.checkpoints.noted(self.size, decision.matter, decision.urgent)
+        if decision.entries:
+            await self._own.append(decision.entries, decision.proofs)
+        # A crash here leaves entries without a checkpoint: the start signs one.
+        self.setting.crash("after-append")
+        for arrival, answer in zip(batch, decision.answers, strict=False):
+            if isinstance(answer, Placed) and arrival.answer_to is not None:
+                self._answers.append((arrival, answer))
+            else:
+                await self._settle(arrival, answer)
+
+    async def _settle(self, arrival: Arrival, answer: Answer) -> None:
+        """Publish a rejection, and let go of who handed it in."""
+        if isinstance(answer, Refusal):
+            self.rejected[answer.code] = self.rejected.get(answer.code, 0) + 1
+            cid = Cid.of(arrival.data)
+            await self.setting.bus.put(self.setting.own.rejected, rejection(cid, answer, arrival.origin))
+        if not isinstance(answer, Placed) and arrival.answer_to is not None:
+            await self.setting.bus.send(arrival.answer_to, rejected_answer(answer))
+        if not arrival.done.done():
+            arrival.done.set_result(answer)
+
+    async def _answer(self) -> None:
+        """Answer those whose records the newest checkpoint holds."""
+        waiting, self._answers = self._answers, []
+        for arrival, placed in waiting:
+            if arrival.answer_to is not None:
+                await self.setting.bus.send(arrival.answer_to, listed_answer(placed, self.checkpoints.note))
+        # A crash here leaves answered submissions unacknowledged: they come again and get the same answer.
+        self.setting.crash("after-answer")
+        for arrival, placed in waiting:
+            if not arrival.done.done():
+                arrival.done.set_result(placed)
+
+    async def tell_later(self, arrivals: Sequence[Arrival], error: WeighbridgeError) -> None:
+        """Tell senders that their records are kept and not listed yet."""
+        for each in arrivals:
+            if each.answer_to is not None:
+                await self.setting.bus.send(each.answer_to, later_answer(error.code, error.message))
+
+
+def put_off(arrivals: Sequence[Arrival], error: Exception) -> None:
+    """Let go of what came in, to come again."""
+    for each in arrivals:
+        if not each.done.done():
+            each.done.set_exception(error)
+
+
+def no_root(game: str) -> NoRootYet:
+    """Return why nothing is listed yet."""
+    return NoRootYet(f"the log of {game} is empty; its first record is the root, which is not here yet")
+
+
+def rejections(batch: Sequence[Arrival], answers: Sequence[Answer]) -> Mapping[Cid, bytes]:
+    """Return what to keep of refused submissions. What a flood left out may be handed in again another day."""
+    return {
+        Cid.of(arrival.data): codec.encode({"rejected": answer.code, "says": answer.says})
+        for arrival, answer in zip(batch, answers, strict=False)
+        if isinstance(answer, Refusal) and answer.code != "flooded"
+    }
+
+
+def operator_envelope(setting: Setting) -> bytes:
+    """Return the envelope of a node's own operator record."""
+    value = setting.node.operator_record(setting.uri).value
+    return encode_envelope(sign_record(setting.node.keys.records, setting.uri, OPERATOR, "self", value))
+
+
+def replaced(facts: Facts, **changes: Any) -> Facts:
+    """Return the facts with some of them changed."""
+    return msgspec.structs.replace(facts, **changes)

@@ -1,0 +1,128 @@
+"""A game that this node lists: the writer, what it reads, and what it watches."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+from weighbridge.contract import RuleSet
+from weighbridge.errors import Refused, Unavailable
+from weighbridge.identity import encode_envelope, envelope_from_json
+
+from weighbridge_services.ingest.arrivals import Arrival
+from weighbridge_services.ingest.driver import Driver
+from weighbridge_services.ingest.errors import BadSource
+from weighbridge_services.ingest.intake import Intake
+from weighbridge_services.ingest.lister import Lister
+from weighbridge_services.ingest.setting import Setting
+from weighbridge_services.ingest.watching import ClockWatch, DueWatch
+
+GROUP: Final = "weighbridge.sources"
+RETRY: Final = 0.25
+
+log = structlog.get_logger()
+
+
+class Listing:
+    """One game, listed."""
+
+    def __init__(self, setting: Setting, ruleset: RuleSet) -> None:
+        self.setting = setting
+        self.lister = Lister(setting, ruleset)
+        self.driver: Driver | None = None
+        self._dues = DueWatch(self.lister)
+        self._clock = ClockWatch(self.lister)
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Take up where the ledger ends, list what a new log begins with, and read. Raises what stands in the way."""
+        first = self._first_records()
+        source = self._source()
+        await self._clock.look()
+        await self.lister.start()
+        Intake(self.lister).start()
+        self._spawn(self._begin(first, source))
+        self._spawn(self._dues.run())
+        self._spawn(self._clock.run())
+        self._spawn(self._report_failure())
+
+    async def stop(self) -> None:
+        """Finish the batch at hand."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.lister.stop()
+
+    def health(self) -> dict[str, Any]:
+        """Return how it is."""
+        lister, checkpoints = self.lister, self.lister.checkpoints
+        unhealthy = [each for each in (lister.trouble, lister.clock_off) if each]
+        return {
+            "role": "lister",
+            "size": lister.size,
+            "checkpoint": checkpoints.size,
+            "lag": lister.size - checkpoints.size,
+            "rejected": dict(lister.rejected),
+            "clock_checked": self._clock.checked,
+            "source_read": self.driver.read if self.driver is not None else 0,
+            "unhealthy": unhealthy,
+        }
+
+    # --- beginnings ----------------------------------------------------------------------------------------
+
+    async def _begin(self, first: list[bytes], source: Any) -> None:
+        """List the root and this node's operator record, then what the source has."""
+        if first:
+            await self._list(first)
+        operator = asyncio.create_task(self._list([self.lister.own_operator()]))
+        self._tasks.append(operator)
+        if source is not None:
+            self.driver = Driver(self.lister, source, str(self.setting.game.source.get("plugin", "jsonl")))
+            await self.driver.run()
+
+    async def _list(self, envelopes: list[bytes]) -> None:
+        while not self.lister.stopping:
+            try:
+                await self.lister.hand_in([Arrival(data, self.setting.node.did) for data in envelopes])
+                return
+            except Unavailable:
+                await asyncio.sleep(RETRY)
+
+    def _first_records(self) -> list[bytes]:
+        file = self.setting.game.source.get("root")
+        if not isinstance(file, str):
+            return []
+        path = Path(self.setting.node.folder) / file
+        try:
+            return [encode_envelope(envelope_from_json(json.loads(path.read_text(encoding="utf-8"))))]
+        except (OSError, ValueError) as error:
+            raise BadSource(f"{path} holds no envelope of the root: {error}") from error
+        except Refused as refused:
+            raise BadSource(f"{path} holds no envelope of the root: {refused.message}") from refused
+
+    def _source(self) -> Any:
+        settings = self.setting.game.source
+        if "file" not in settings and "plugin" not in settings:
+            return None
+        plugin = str(settings.get("plugin", "jsonl"))
+        return self.setting.node.plugins.load(GROUP, plugin)(settings, str(self.setting.node.folder))
+
+    # --- tasks ---------------------------------------------------------------------------------------------
+
+    def _spawn(self, work: Awaitable[None]) -> None:
+        self._tasks.append(asyncio.ensure_future(self._watched(work)))
+
+    async def _watched(self, work: Awaitable[None]) -> None:
+        try:
+            await work
+        except Exception as error:
+            self.setting.bus.fail(error)
+
+    async def _report_failure(self) -> None:
+        await self.lister.failed.wait()
+        if self.lister.failure is not None:
+            raise self.lister.failure

@@ -1,0 +1,246 @@
+"""The lister's and the follower's memory: one ledger, used from one thread of its own.
+
+What the log says by itself is looked up in it; what would take a walk through the whole log (authors' first
+days, rounds, receipts, roots, operators) is kept under names, in the same batch as the entries.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, TypeVar
+
+from weighbridge import codec
+from weighbridge.cid import Cid
+from weighbridge.contract import RuleSet
+from weighbridge.fold.operators import listing_origin
+from weighbridge.fold.records import DAY, KERNEL_COLLECTIONS
+from weighbridge.identity import OPERATOR, OperatorRecord, check_operator
+from weighbridge.ledger import CheckpointStore, KeptCheckpoint, Ledger, LogStore
+from weighbridge.log.entries import Listed
+
+from weighbridge_services.ingest.decide import Decision, Facts, Handed, Known, Tally, rounds_in
+from weighbridge_services.ingest.opening import Opened
+from weighbridge_services.ingest.rules import Rules, rules_after
+from weighbridge_services.subjects import token
+
+KEPT_REJECTIONS: Final = 10_000
+"""Answers to what was not listed that are kept at most."""
+MATTERS: Final = 64
+"""Checkpoints of which is remembered over a restart what they held beside receipts."""
+
+T = TypeVar("T")
+
+
+class Store:
+    """One game's log in a service's ledger. Every method but `run` is for the ledger's own thread."""
+
+    def __init__(self, ledger: Ledger, game: str, thread: ThreadPoolExecutor) -> None:
+        self.game = game
+        self.ledger = ledger
+        self._thread = thread
+        self._prefix = f"ingest/{token(game)}"
+        self._since: dict[str, int] = {}
+        self.log: LogStore = ledger.log(game)
+        self.checkpoints: CheckpointStore = ledger.checkpoints(listing_origin(game))
+
+    async def run(self, work: Callable[..., T], *arguments: Any) -> T:
+        """Have the ledger's thread do some work, and wait for it even when cancelled: a batch is never torn."""
+        return await asyncio.shield(
+            asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
+        )
+
+    # --- reading -------------------------------------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """How many entries there are."""
+        return self.log.size
+
+    def listed(self, start: int, stop: int) -> list[Listed]:
+        """Return some entries."""
+        return list(self.log.entries(start, stop))
+
+    def known(self, uris: Iterable[str]) -> dict[str, list[Known]]:
+        """Return the versions of records that the log holds, of those uris that it holds."""
+        found: dict[str, list[Known]] = {}
+        for uri in uris:
+            if self.log.first(uri) is not None:
+                entries = [self.log.listed(seq).entry for seq in self.log.about(uri)]
+                found[uri] = [Known(entry.seq, entry.at, entry.record) for entry in entries]
+        return found
+
+    def since(self, authors: Iterable[str]) -> dict[str, int]:
+        """Return the day of the first record of each author who has one."""
+        for author in authors:
+            if author not in self._since:
+                day = self.ledger.values.get(f"{self._prefix}/author/{author}")
+                if day is not None:
+                    self._since[author] = int.from_bytes(day, "big")
+        return {author: self._since[author] for author in authors if author in self._since}
+
+    def beacons(self, rounds: Iterable[int]) -> frozenset[int]:
+        """Return those rounds whose beacons are listed."""
+        return frozenset(
+            r for r in rounds if self.ledger.values.get(f"{self._prefix}/beacon/{r}") is not None
+        )
+
+    def all_rounds(self) -> set[int]:
+        """Return every round whose beacon is listed."""
+        return {int(number) for number in self._all("beacon")}
+
+    def receipts(self) -> dict[str, int]:
+        """Return the size of the newest listed receipt, by operator."""
+        return {did: int.from_bytes(value, "big") for did, value in self._all("receipt").items()}
+
+    def matters(self) -> dict[int, int]:
+        """Return, by size of the newest checkpoints, the last entry before it that is no receipt."""
+        value = self.ledger.values.get(f"{self._prefix}/matters")
+        return {} if value is None else dict(codec.decode_own(value))
+
+    def rules(self, ruleset: RuleSet) -> Rules:
+        """Return the rules in force, from the root versions that the log holds."""
+        rules = Rules()
+        for seq in self.log.about(self.game):
+            record = self.log.listed(seq).record
+            if record is not None:
+                rules = rules_after(rules, ruleset, codec.decode_own(record))
+        return rules
+
+    def tally(self, rules: Rules, operators: frozenset[str]) -> Tally:
+        """Return the counts of the newest entry's day, from its entries and from what was left out of it."""
+        last = self.log.last
+        if last is None:
+            return Tally()
+        day, authors, strangers = last.entry.at // DAY, dict[str, int](), 0
+        for entry in self._of_day(day):
+            collection = (entry.uri or "///").split("/")[3]
+            evidence = entry.author in operators and collection in KERNEL_COLLECTIONS
+            if entry.author is None or entry.uri in (None, self.game) or evidence:
+                continue
+            authors[entry.author] = authors.get(entry.author, 0) + 1
+            since = self.since([entry.author]).get(entry.author, day)
+            strangers += since >= day and entry.author not in rules.named and entry.author not in operators
+        left = {whose or None: int.from_bytes(n, "big") for whose, n in self._all(f"left/{day}").items()}
+        return Tally(day, authors, strangers, left)
+
+    def _of_day(self, day: int) -> list[Any]:
+        found: list[Any] = []
+        for seq in range(self.size - 1, -1, -1):
+            entry = self.log.listed(seq).entry
+            if entry.at // DAY != day or entry.op == "flood":
+                break
+            found.append(entry)
+        return found
+
+    def operators(self) -> dict[str, OperatorRecord]:
+        """Return the operators whose records the log holds, by DID."""
+        found: dict[str, OperatorRecord] = {}
+        for did, value in self._all("operator").items():
+            record, _ = check_operator(did, codec.decode_own(value))
+            if record is not None:
+                found[did] = record
+        return found
+
+    def newest_checkpoint(self) -> KeptCheckpoint | None:
+        """Return the newest checkpoint that is kept."""
+        return self.checkpoints.newest()
+
+    def _all(self, kind: str) -> dict[str, bytes]:
+        start = f"{self._prefix}/{kind}/"
+        values = self.ledger.values
+        return {name.removeprefix(start): values.get(name) or b"" for name in values.names(start)}
+
+    # --- facts and decisions -------------------------------------------------------------------------------
+
+    def facts(self, base: Facts, handed: Sequence[Handed]) -> Facts:
+        """Return what a decision needs to know, `base` with what concerns the things handed in."""
+        opened = [each.opened for each in handed if isinstance(each.opened, Opened)]
+        return Facts(
+            game=self.game, last=self.log.last, rules=base.rules, tally=base.tally,
+            known=self.known({each.uri for each in opened}), since=self.since({each.author for each in opened}),
+            beacons=self.beacons(rounds_in(handed)), receipts=base.receipts, matter=base.matter, dues=base.dues,
+            operators=base.operators,
+        )  # fmt: skip
+
+    def keep(self, decision: Decision, rejected: Mapping[Cid, bytes], positions: Mapping[str, int]) -> None:
+        """Write a decision in one batch, with the answers to what was rejected and how far sources were read."""
+        with self.ledger.batch():
+            self.log.extend(decision.entries)
+            self._keep_names(decision)
+            for cid, answer in rejected.items():
+                self.ledger.rejected.add(cid, answer)
+            for name, position in positions.items():
+                self.ledger.positions.set(f"{self._prefix}/{name}", position)
+
+    def prune(self) -> None:
+        """Forget all but the newest rejections."""
+        self.ledger.rejected.prune(KEPT_REJECTIONS)
+
+    def _keep_names(self, decision: Decision) -> None:
+        for author, day in decision.authors.items():
+            self._put(f"author/{author}", day)
+            self._since[author] = day
+        for number, seq in decision.beacons.items():
+            self._put(f"beacon/{number}", seq)
+        for did, size in decision.receipts.items():
+            self._put(f"receipt/{did}", size)
+        for whose, count in decision.tally.left_out.items():
+            self._put(f"left/{decision.tally.day}/{whose or ''}", count)
+        self.keep_operators(decision.entries)
+
+    def keep_operators(self, entries: Iterable[Listed]) -> list[OperatorRecord]:
+        """Keep the operator records among entries; return them. Needs an open batch."""
+        found: list[OperatorRecord] = []
+        for listed in entries:
+            entry = listed.entry
+            if entry.uri is None or listed.record is None or entry.uri.split("/")[3] != OPERATOR:
+                continue
+            record, _ = check_operator(entry.author or "", codec.decode_own(listed.record))
+            if record is not None and record.game == self.game:
+                self.ledger.values.set(f"{self._prefix}/operator/{entry.author}", listed.record)
+                found.append(record)
+        return found
+
+    def keep_followed(self, entries: Sequence[Listed]) -> list[OperatorRecord]:
+        """Write followed entries in one batch; return the operator records among them."""
+        with self.ledger.batch():
+            self.log.extend(entries)
+            return self.keep_operators(entries)
+
+    def seen(self) -> dict[str, bytes]:
+        """Return what was handed in at this node and is not settled, by the envelope's CID."""
+        return self._all("seen")
+
+    def keep_seen(self, seen: Mapping[str, bytes]) -> None:
+        """Keep what was handed in at this node."""
+        with self.ledger.batch():
+            for cid, value in seen.items():
+                self.ledger.values.set(f"{self._prefix}/seen/{cid}", value)
+
+    def forget_seen(self, cids: Iterable[str]) -> None:
+        """Forget what is settled."""
+        with self.ledger.batch():
+            for cid in cids:
+                self.ledger.values.delete(f"{self._prefix}/seen/{cid}")
+
+    def keep_checkpoint(self, size: int, root: bytes, note: bytes, matters: Mapping[int, int]) -> None:
+        """Keep a checkpoint, and what the newest ones held. Raises CheckpointConflict."""
+        with self.ledger.batch():
+            self.checkpoints.put(size, root, note)
+            newest = dict(sorted(matters.items())[-MATTERS:])
+            self.ledger.values.set(
+                f"{self._prefix}/matters", codec.encode([list(each) for each in newest.items()])
+            )
+
+    def position(self, name: str) -> int:
+        """Return how far a source was read."""
+        return self.ledger.positions.get(f"{self._prefix}/{name}") or 0
+
+    def keep_position(self, name: str, position: int) -> None:
+        """Keep how far a source was read."""
+        self.ledger.positions.set(f"{self._prefix}/{name}", position)
+
+    def _put(self, name: str, number: int) -> None:
+        self.ledger.values.set(f"{self._prefix}/{name}", number.to_bytes(8, "big"))

@@ -1,0 +1,94 @@
+"""What a lister watches beside what it is handed: due times, and its clock against the newest beacon."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+from weighbridge import codec
+from weighbridge.errors import Broken, Refused, Unavailable
+
+from weighbridge_services.ingest.decide import CLOCK_TOLERANCE, off_by
+from weighbridge_services.ingest.lister import Lister
+
+EVERY: Final = 1.0
+"""Seconds between two looks."""
+TIMEOUT: Final = 1.0
+
+
+class DueWatch:
+    """Asks this node's own fold at which times something falls due."""
+
+    def __init__(self, lister: Lister) -> None:
+        self._lister = lister
+
+    async def run(self) -> None:
+        """Ask again and again; a fold that does not answer names no time."""
+        setting = self._lister.setting
+        while not self._lister.stopping:
+            try:
+                answer = await setting.bus.ask(setting.own.rpc("status"), codec.encode({}), timeout=TIMEOUT)
+                self._lister.set_dues(dues_in(answer))
+            except (Unavailable, Refused):
+                pass
+            await asyncio.sleep(EVERY)
+
+
+class ClockWatch:
+    """Asks this node's own dice witness for the newest beacon, and compares this node's clock with it.
+
+    A witness that does not answer, or has no beacon, leaves the clock unchecked: health says so.
+    """
+
+    def __init__(self, lister: Lister) -> None:
+        self._lister = lister
+        self.checked = False
+
+    async def run(self) -> None:
+        """Look again and again."""
+        while not self._lister.stopping:
+            await asyncio.sleep(EVERY)
+            await self.look()
+
+    async def look(self) -> None:
+        """Look once."""
+        setting = self._lister.setting
+        if setting.recorded or not setting.node.config.beacons:
+            return
+        try:
+            answer = await setting.bus.ask(
+                setting.own.rpc("newest-beacon"), codec.encode({}), timeout=TIMEOUT
+            )
+            off = off_in(answer, setting.clock.now())
+        except (Unavailable, Refused, Broken):
+            return
+        self.checked = True
+        self._lister.clock_off = None if off is None or abs(off) <= CLOCK_TOLERANCE else said(off)
+
+
+def dues_in(answer: bytes) -> tuple[int, ...]:
+    """Return the due times (µs) in the fold's status. Raises Refused."""
+    value: Any = codec.decode(answer)
+    dues = value.get("due") if isinstance(value, dict) else None
+    return tuple(sorted(due for due in dues if type(due) is int)) if isinstance(dues, list) else ()
+
+
+def off_in(answer: bytes, now: int) -> int | None:
+    """Return by how much (µs) a clock is off the beacon {time, period} (s) of an answer. Raises Refused."""
+    value: Any = codec.decode(answer)
+    if (
+        not isinstance(value, dict)
+        or type(value.get("time")) is not int
+        or type(value.get("period")) is not int
+    ):
+        return None
+    return off_by(now, value["time"], value["period"])
+
+
+def said(off: int) -> str:
+    """Return the sentence about a clock that is off."""
+    side = "ahead of" if off > 0 else "behind"
+    return (
+        f"this node's clock is {abs(off) / 1e6:.1f} s {side} the newest beacon; nothing is listed or signed until it is"
+        " set right (NTP)"
+    )
