@@ -173,11 +173,13 @@ def test_what_is_upheld_counts_from_its_own_listing_on() -> None:
 
 def test_a_dry_run_folds_on_top_and_leaves_the_game_as_it_stands() -> None:
     book = Book(RULES, root=ROOT, scenario=True)
-    book.put(ANN, "flip", {"call": "heads"})
+    flip = book.put(ANN, "flip", {"call": "heads"})
     before, real = book.cells(), book.fold
     book.fold = real.what_if()
     dry = book.put(BOB, "flip", {"call": "heads"})
     book.dice(dry, 1)
     assert book.fold.table.get(f"purse/{BOB}")["score"] == 1
+    book.put(GM, "move", {"kind": "strike", "subject": flip})
+    assert book.reports(flip) == ["struck"]
     book.fold = real
     assert (book.cells(), real.size) == (before, 2)

@@ -359,7 +359,7 @@ class Fold:
             history=history,
         )
         other.restore(self.snapshot())
-        other._own = history
+        other._own, other._journal, other._base = history, self._journal.copy(), self._base
         return other
 
     def restore(self, snapshot: Snapshot) -> None:

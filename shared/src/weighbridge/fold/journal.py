@@ -20,6 +20,12 @@ class Journal:
         """The earliest entry that can be undone."""
         return self._start
 
+    def copy(self) -> Journal:
+        """Return a journal of its own that can undo the same."""
+        other = Journal(self._start)
+        other._undo = self._undo.copy()
+        return other
+
     def append(self, day: int, before: Before) -> None:
         """Remember what the next entry changed."""
         self._undo.append((day, before))
