@@ -1,0 +1,76 @@
+"""Well-formed sheets: the check that the fold and `sheet check` share (§3, §6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from delvetown_town import DOTS, cell, codes, fold, sheet
+
+from weighbridge_delvetown.options import Options
+from weighbridge_delvetown.sheets import sheet_problems
+
+
+def problems(rules: Options | None = None, **fields: Any) -> list[str]:
+    value = {"dots": DOTS, "abilities": [], **fields}
+    return [problem.path for problem in sheet_problems(value, rules or Options())]
+
+
+def test_seven_dots_none_above_two_are_well_formed() -> None:
+    assert problems() == []
+    assert problems(dots={"fetch": 2, "sway": 2, "mend": 2, "keep": 1, "build": 0}) == []
+
+
+@pytest.mark.parametrize(
+    ("dots", "path"),
+    [
+        pytest.param({"fetch": 2, "reckon": 2, "audit": 2}, "$.dots", id="six"),
+        pytest.param({"fetch": 2, "reckon": 2, "audit": 2, "mend": 2}, "$.dots", id="eight"),
+        pytest.param({}, "$.dots", id="none"),
+        pytest.param({"fetch": 3, "reckon": 2, "audit": 2}, "$.dots.fetch", id="three in one"),
+        pytest.param({"fetch": -1, "reckon": 2}, "$.dots.fetch", id="negative"),
+        pytest.param({"fetch": "2"}, "$.dots.fetch", id="in quotes"),
+        pytest.param({"fetch": True}, "$.dots.fetch", id="true for one"),
+        pytest.param({"fetch": None}, "$.dots.fetch", id="null"),
+        pytest.param({"burgle": 1}, "$.dots.burgle", id="no action of the town"),
+        pytest.param({"Fetch": 1}, "$.dots.Fetch", id="a capital letter"),
+    ],
+)
+def test_other_dots_are_said_with_their_path(dots: dict[str, Any], path: str) -> None:
+    assert path in problems(dots=dots)
+
+
+def test_everything_wrong_with_a_sheet_is_said_at_once() -> None:
+    found = problems(dots={"burgle": 1, "fetch": 9}, abilities=["a" * 301, "b"])
+    assert found == ["$.dots.burgle", "$.dots.fetch", "$.abilities", "$.abilities[0]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        pytest.param("a" * 300, True, id="300 letters"),
+        pytest.param("a" * 301, False, id="301 letters"),
+        pytest.param("\U0001f3b2" * 300, True, id="300 letters of four bytes"),
+        pytest.param("e\u0301" * 150, True, id="150 letters of two code points"),
+        pytest.param("e\u0301" * 151, False, id="151 letters of two code points"),
+    ],
+)
+def test_an_ability_is_measured_in_code_points(text: str, fits: bool) -> None:
+    assert (problems(abilities=[text]) == []) is fits
+
+
+def test_dots_as_a_float_never_reach_the_fold() -> None:
+    # 7.0 is no value of a record: the codec refuses it before it could be listed.
+    from weighbridge.codec import encode
+    from weighbridge.errors import Refused
+
+    with pytest.raises(Refused):
+        encode({"dots": {"fetch": 2.0}})
+
+
+def test_a_sheet_is_pinned_with_its_cid_and_its_zeros_left_out() -> None:
+    result = fold([sheet("ann", dots={**DOTS, "keep": 0})])
+    pinned = cell(result, "sheet/@ann")
+    assert codes(result, "annsheet") == []
+    assert pinned["dots"] == DOTS
+    assert pinned["pinned"].startswith("bafyrei")
