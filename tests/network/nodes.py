@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
+import signal
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
@@ -12,7 +15,8 @@ from weighbridge_services.broker import Server
 from weighbridge_services.creating import create_node
 from weighbridge_services.node import Node
 from weighbridge_services.streams import declare_all
-from weighbridge_services.wire import Bus
+from weighbridge_services.subjects import Subjects
+from weighbridge_services.wire import Bus, Incoming
 
 GAME = "at://did:plc:z72i7hdynmk6r22z27h6tvur/network.weighbridge.game/one"
 LISTER_CONFIG = """
@@ -82,12 +86,45 @@ class World:
             await declare_all(bus.js, node)
         return bus
 
+    def kill_broker(self) -> None:
+        """Kill the broker as a crash would; its node starts it again."""
+        assert self.server is not None
+        assert self.server.pid is not None
+        os.kill(self.server.pid, signal.SIGKILL)
+
+    async def wipe_broker(self) -> None:
+        """Stop the broker, lose its disk, and start it again at the same port."""
+        assert self.server is not None
+        await self.server.stop()
+        shutil.rmtree(self.nodes[0].folder / "broker" / "data")
+        await self.server.start()
+
     async def stop(self) -> None:
         """Stop all of it."""
         for bus in self.buses:
             await bus.stop()
         if self.server is not None:
             await self.server.stop()
+
+
+class Sink:
+    """A handler that keeps what it got."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[bytes]] = []
+
+    @property
+    def got(self) -> list[bytes]:
+        return [data for batch in self.batches for data in batch]
+
+    async def __call__(self, messages: list[Incoming]) -> None:
+        self.batches.append([message.data for message in messages])
+
+
+async def send(bus: Bus, subjects: Subjects, *payloads: bytes) -> None:
+    """Append to a log, whatever its last message is."""
+    last = await bus.last(subjects.stream("LOG"), subjects.log)
+    await bus.append_many(subjects.log, payloads, last.sequence if last else 0)
 
 
 async def until(holds: Callable[[], T], within: float = 10.0, what: str = "") -> T:

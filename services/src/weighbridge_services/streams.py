@@ -26,6 +26,8 @@ INBOX_BYTES = 1 << 30
 """Bytes of submissions and rejections that are kept at most."""
 INBOX_AGE = 30 * 86_400.0
 """Seconds for which they are kept at most."""
+CHAINED = ("LOG", "TRANSCRIPT")
+"""The streams that are appended to in batches, each as a whole or not at all (ADR-50)."""
 FIXED = ("retention", "storage", "deny_delete", "deny_purge", "persist_mode", "mirror")
 """What JetStream does not let anybody change, or only one way; other settings are put right."""
 
@@ -58,6 +60,7 @@ def wanted(subjects: Subjects, kind: str) -> StreamConfig:
         deny_delete=core,
         deny_purge=core,
         allow_direct=True,
+        allow_atomic=kind in CHAINED,
         num_replicas=1,
     )
 
@@ -151,7 +154,7 @@ def differences(found: StreamConfig, config: StreamConfig) -> tuple[str, ...]:
     """Return the names of the settings that are not as they should be."""
     names = (
         "subjects", "retention", "storage", "discard", "max_age", "max_bytes", "deny_delete", "deny_purge",
-        "allow_direct",
+        "allow_direct", "allow_atomic",
     )  # fmt: skip
     differing = [name for name in names if _value(found, name) != _value(config, name)]
     # ADR-56: asynchronous persistence overrides the server's sync_interval.

@@ -1,10 +1,11 @@
-"""Publishing to streams, many at a time: one inbox for the broker's acknowledgements, and no task per message."""
+"""Publishing to streams, one message or a batch as a whole: one inbox for the broker's acknowledgements."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 import json
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import nats.errors
@@ -20,6 +21,15 @@ WRONG_LAST_SEQUENCE: Final = 10071
 """JetStream's code for an expected sequence that does not hold."""
 TIMEOUT: Final = 5.0
 """Seconds to wait for an acknowledgement."""
+BATCH_ID: Final = "Nats-Batch-Id"
+BATCH_SEQUENCE: Final = "Nats-Batch-Sequence"
+BATCH_COMMIT: Final = "Nats-Batch-Commit"
+ATOMIC_SINCE: Final = (2, 12)
+"""The version of nats-server that first has atomic batches (ADR-50)."""
+BATCH: Final = 500
+"""Messages of a batch; ADR-50 allows 1,000."""
+BATCH_BYTES: Final = 16 << 20
+"""Bytes of a batch, which the broker holds in memory until it is whole."""
 
 
 class Acks:
@@ -36,29 +46,63 @@ class Acks:
         """Listen for acknowledgements."""
         self._subscription = await self._nc.subscribe(f"{self._inbox}.*", cb=self._take)
 
+    @property
+    def atomic(self) -> bool:
+        """Whether the broker writes a batch as a whole or not at all. An older one would write it unguarded."""
+        version = self._nc.connected_server_version
+        return (version.major, version.minor) >= ATOMIC_SINCE
+
     async def send(
         self, subject: str, data: bytes, last: int | None, headers: dict[str, str] | None = None
-    ) -> asyncio.Future[int]:
-        """Publish to a stream; return what will be the sequence. Raises BrokerUnavailable or BrokerRefused.
+    ) -> int:
+        """Publish to a stream; return the sequence. Raises AnotherWriter, BrokerUnavailable or BrokerRefused.
 
         `last` is the sequence of the subject's last message (0: none), or None for whatever it is.
         """
+        expected = {} if last is None else {LAST_SUBJECT_SEQUENCE: str(last)}
+        reply, future = self._expect(subject)
+        try:
+            await self._publish(subject, data, reply, {**(headers or {}), **expected})
+            return await answered_in_time(subject, future)
+        finally:
+            future.cancel()
+
+    async def send_batch(self, subject: str, payloads: Sequence[bytes], last: int) -> int:
+        """Publish all of a batch of at most `BATCH`, or nothing; return the sequence of the last one.
+
+        Sent one by one without waiting, the ones after a refused one could be taken behind another writer's.
+        Raises like `send`.
+        """
+        reply, future = self._expect(subject)
+        name = reply.rpartition("_INBOX.")[2].replace(".", "-")[-64:]
+        try:
+            for number, data in enumerate(payloads, 1):
+                headers = {BATCH_ID: name, BATCH_SEQUENCE: str(number)}
+                if number == 1:
+                    headers[LAST_SUBJECT_SEQUENCE] = str(last)
+                if number == len(payloads):
+                    headers[BATCH_COMMIT] = "1"
+                await self._publish(subject, data, reply if number == len(payloads) else "", headers)
+            return await answered_in_time(subject, future)
+        finally:
+            future.cancel()
+
+    def _expect(self, subject: str) -> tuple[str, asyncio.Future[int]]:
         reply = f"{self._inbox}.{next(self._numbers)}"
         future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting[reply] = subject, future
         future.add_done_callback(lambda done: self._forget(reply, done))
-        expected = {} if last is None else {LAST_SUBJECT_SEQUENCE: str(last)}
+        return reply, future
+
+    async def _publish(self, subject: str, data: bytes, reply: str, headers: dict[str, str]) -> None:
         try:
-            await self._nc.publish(subject, data, reply, {**(headers or {}), **expected} or None)
+            await self._nc.publish(subject, data, reply, headers or None)
         except nats.errors.MaxPayloadError as error:
-            future.cancel()
             raise BrokerRefused(
                 f"{subject}: {len(data)} bytes are more than the broker takes; set its max_payload to 8 MiB"
             ) from error
         except (nats.errors.Error, OSError) as error:
-            future.cancel()
             raise unanswered(subject, error) from error
-        return future
 
     def forbidden(self, subject: str) -> None:
         """Take note that the broker does not let this node publish to a subject."""
@@ -109,14 +153,26 @@ def answer_of(subject: str, message: Msg) -> int | WeighbridgeError:
     return BrokerUnavailable(f"{subject}: {error.get('description', 'refused')}")
 
 
+async def answered_in_time(subject: str, future: asyncio.Future[int]) -> int:
+    """Return what the broker acknowledges within `TIMEOUT`. Raises as it says, or BrokerUnavailable."""
+    try:
+        return await asyncio.wait_for(future, TIMEOUT)
+    except TimeoutError:
+        raise BrokerUnavailable(f"{subject}: no answer from the broker in {TIMEOUT:.0f} s") from None
+
+
 def unanswered(subject: str, error: BaseException) -> BrokerUnavailable:
     """Return what a failed exchange with the broker means."""
     return BrokerUnavailable(f"{subject}: no answer from the broker ({error or type(error).__name__})")
 
 
-async def await_all(subject: str, futures: list[asyncio.Future[int]]) -> list[int | BaseException]:
-    """Wait for acknowledgements, `TIMEOUT` at most; return each sequence or error, in order."""
-    _, late = await asyncio.wait(futures, timeout=TIMEOUT)
-    for future in late:
-        future.set_exception(BrokerUnavailable(f"{subject}: no answer from the broker in {TIMEOUT:.0f} s"))
-    return [future.exception() or future.result() for future in futures]
+def chunks(payloads: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    """Yield the payloads in batches of a size that the broker takes at once."""
+    start = size = 0
+    for place, data in enumerate(payloads):
+        if place > start and (place - start == BATCH or size + len(data) > BATCH_BYTES):
+            yield payloads[start:place]
+            start, size = place, 0
+        size += len(data)
+    if start < len(payloads):
+        yield payloads[start:]

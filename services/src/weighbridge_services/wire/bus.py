@@ -20,7 +20,7 @@ from nats.js.errors import NotFoundError
 from weighbridge.errors import Broken, WeighbridgeError
 
 from weighbridge_services.node import Node
-from weighbridge_services.wire.acks import TIMEOUT, Acks, await_all, unanswered
+from weighbridge_services.wire.acks import TIMEOUT, Acks, chunks, unanswered
 from weighbridge_services.wire.errors import (
     AnotherWriter,
     AnswerRefused,
@@ -214,7 +214,7 @@ class Bus:
     async def publish_once(self, subject: str, data: bytes) -> bool:
         """Write a subject that is written once, ever. False: it was there already. Raises BrokerUnavailable."""
         try:
-            await self._publish(subject, [data], 0)
+            await self._sending().send(subject, data, 0)
         except AnotherWriter:
             return False
         return True
@@ -228,39 +228,37 @@ class Bus:
         return await self.append_many(subject, [data], last)
 
     async def append_many(self, subject: str, payloads: Sequence[bytes], last: int) -> int:
-        """Append several without waiting for each; return the last one's sequence, `last` if there are none.
+        """Append several in batches, each written as a whole; return the last one's sequence, `last` for none.
 
-        Only for the one subject of a stream (log, transcript), where sequences have no gaps. After an error
-        some of them are written, from the first on: say it again. Raises like `append`.
+        Only for the one subject of a stream (log, transcript). After an error some of them are written, from
+        the first on: say it again. Raises like `append`.
         """
-        try:
-            return await self._publish(subject, payloads, last)
-        except AnotherWriter:
-            written = await self._already(subject, payloads, last)
-            if not written:
-                raise
-        rest = payloads[len(written) :]
-        return await self._publish(subject, rest, written[-1]) if rest else written[-1]
+        for batch in chunks(payloads):
+            try:
+                last = await self._append(subject, batch, last)
+            except AnotherWriter:
+                written = await self._already(subject, batch, last)
+                if not written:
+                    raise
+                last = await self._append(subject, batch[len(written) :], written[-1])
+        return last
+
+    async def _append(self, subject: str, batch: Sequence[bytes], last: int) -> int:
+        acks = self._sending()
+        if len(batch) > 1 and acks.atomic:
+            return await acks.send_batch(subject, batch, last)
+        for data in batch:
+            last = await acks.send(subject, data, last)
+        return last
 
     async def put(self, subject: str, data: bytes, headers: dict[str, str] | None = None) -> int:
         """Write to the stream of a subject, whatever is there already (submissions, rejections)."""
-        return await self._publish(subject, [data], None, headers)
+        return await self._sending().send(subject, data, None, headers)
 
-    async def _publish(
-        self, subject: str, payloads: Sequence[bytes], last: int | None, headers: dict[str, str] | None = None
-    ) -> int:
+    def _sending(self) -> Acks:
         if self._acks is None:
             raise BrokerUnavailable("not connected to the broker; start the bus first")
-        futures: list[asyncio.Future[int]] = []
-        for number, data in enumerate(payloads):
-            expected = None if last is None else last + number
-            futures.append(await self._acks.send(subject, data, expected, headers))
-        sequence = last or 0
-        for found in await await_all(subject, futures) if futures else []:
-            if isinstance(found, BaseException):
-                raise found
-            sequence = found
-        return sequence
+        return self._acks
 
     async def _already(self, subject: str, payloads: Sequence[bytes], last: int) -> list[int]:
         """Return the sequences of those payloads, from the first on, that follow `last` in the stream."""

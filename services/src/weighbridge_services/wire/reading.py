@@ -91,9 +91,9 @@ class Durable(Reading):
         """Read until cancelled or finishing."""
         while not self.finishing:
             try:
-                info = await self.bus.js.add_consumer(self.stream, self._config)
+                info = await self.bus.while_connected(self.bus.js.add_consumer(self.stream, self._config))
                 pull = await self.bus.pull(self.stream, info.name, self.batch)
-            except LOST as error:
+            except (Unavailable, *LOST) as error:
                 await wait_for_stream(self.stream, error)
                 continue
             try:
@@ -138,7 +138,7 @@ class Ordered(Reading):
             try:
                 await self._find_place()
                 pull = await self._consumer()
-            except LOST as error:
+            except (Unavailable, *LOST) as error:
                 await wait_for_stream(self.stream, error)
                 continue
             try:
@@ -155,7 +155,7 @@ class Ordered(Reading):
 
     async def _find_place(self) -> None:
         """Go to the start of a stream that is not the one read before, or is shorter."""
-        info = await self.bus.js.stream_info(self.stream)
+        info = await self.bus.while_connected(self.bus.js.stream_info(self.stream))
         before, self._created = self._created, info.created
         if (before is not None and before != info.created) or info.state.last_seq + 1 < self._next:
             log.warning("the stream begins anew", stream=self.stream, last=info.state.last_seq)
@@ -171,7 +171,7 @@ class Ordered(Reading):
             mem_storage=True,
             num_replicas=1,
         )
-        info = await self.bus.js.add_consumer(self.stream, config)
+        info = await self.bus.while_connected(self.bus.js.add_consumer(self.stream, config))
         self._delivered = 0
         return await self.bus.pull(self.stream, info.name, self.batch)
 
