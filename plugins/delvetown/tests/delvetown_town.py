@@ -11,7 +11,6 @@ from weighbridge.fold import Fold
 from weighbridge.log import make_entry
 from weighbridge.log.entries import Listed
 from weighbridge.scenario import Records, Result, load, read, run
-
 from weighbridge_delvetown import RULES
 
 PLUGIN = Path(__file__).resolve().parent.parent

@@ -10,7 +10,6 @@ from delvetown_town import PLAYERS, Step, ask, codes_of, prompt, reseated
 from weighbridge.fold import Fold
 from weighbridge.log.entries import Listed
 from weighbridge.scenario import Listing, Records, read
-
 from weighbridge_delvetown import RULES
 
 LETTERS = "234567abcdefghijklmnopqrstuvwxyz"

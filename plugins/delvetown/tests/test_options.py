@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from delvetown_town import files
-
 from weighbridge_delvetown.options import Options, read_options
 
 GM = "did:plc:gm"

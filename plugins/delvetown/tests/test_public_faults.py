@@ -25,7 +25,6 @@ from weighbridge.cid import Cid
 from weighbridge.contract import Context, Docket, Event, RuleSet, Table
 from weighbridge.dice import QUICKNET, Stream, round_after, round_at
 from weighbridge.scenario import Result, differences, load, read, run
-
 from weighbridge_delvetown import RULES, Delvetown
 
 NOON = 1_792_324_800 * 1_000_000
@@ -90,7 +89,7 @@ def test_g09_only_the_gms_scars_on_the_sheet_count() -> None:
     assert codes(result, "k3") == ["not-gm"]
 
 
-@pytest.mark.parametrize("size", (4, 6, 8))
+@pytest.mark.parametrize("size", [4, 6, 8])
 @pytest.mark.parametrize("ticks", range(10))
 def test_g11_every_tick_of_every_size(size: int, ticks: int) -> None:
     clock = {"name": "Feud", "size": size, "kind": "faction"}

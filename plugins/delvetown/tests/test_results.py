@@ -6,7 +6,6 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-
 from weighbridge_delvetown.options import Options
 from weighbridge_delvetown.results import (
     CONSEQUENCES,

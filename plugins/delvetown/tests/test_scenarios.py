@@ -9,15 +9,16 @@ import re
 import pytest
 from delvetown_town import PLUGIN, SCENARIOS, files, handed
 from weighbridge.fold.records import CODES as KERNEL_CODES
-
 from weighbridge_delvetown import CREDIT, RULES
 
 CODES = (
-    "over-ration unwitnessed outside-window not-invited gate no-sheet retired barred torn no-trace bad-form bad-trace "
-    "stale-trace pending-trace unsettled-trace untimely lister-timed overtaken struck too-late not-gm bad-ruling "
-    "bad-consequence bad-resist bad-root bad-shape unknown-field bad-sheet second-sheet edited deleted scar-deleted "
-    "clock-skew not-your-crew not-landlord bad-answer clock-full double-claim bad-claim no-price not-paid"
-).split()
+    "over-ration", "unwitnessed", "outside-window", "not-invited", "gate", "no-sheet", "retired", "barred",
+    "torn", "no-trace", "bad-form", "bad-trace", "stale-trace", "pending-trace", "unsettled-trace", "untimely",
+    "lister-timed", "overtaken", "struck", "too-late", "not-gm", "bad-ruling", "bad-consequence", "bad-resist",
+    "bad-root", "bad-shape", "unknown-field", "bad-sheet", "second-sheet", "edited", "deleted", "scar-deleted",
+    "clock-skew", "not-your-crew", "not-landlord", "bad-answer", "clock-full", "double-claim", "bad-claim",
+    "no-price", "not-paid",
+)  # fmt: skip
 ELSEWHERE = {"clock-skew": "test_calendar: an entry's commit time is nothing a scenario states"}
 
 

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import weighbridge_delvetown
 from delvetown_town import DOTS
 from weighbridge.lexicon import load
-
-import weighbridge_delvetown
 from weighbridge_delvetown import RULES
 from weighbridge_delvetown.documents import COLLECTIONS, KINDS
 from weighbridge_delvetown.names import CREW, MOVE, SHEET

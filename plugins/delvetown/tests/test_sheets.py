@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from delvetown_town import DOTS, cell, codes, fold, sheet
-
+from weighbridge.codec import encode
+from weighbridge.errors import Refused
 from weighbridge_delvetown.options import Options
 from weighbridge_delvetown.sheets import sheet_problems
 
@@ -61,9 +62,6 @@ def test_an_ability_is_measured_in_code_points(text: str, fits: bool) -> None:
 
 def test_dots_as_a_float_never_reach_the_fold() -> None:
     # 7.0 is no value of a record: the codec refuses it before it could be listed.
-    from weighbridge.codec import encode
-    from weighbridge.errors import Refused
-
     with pytest.raises(Refused):
         encode({"dots": {"fetch": 2.0}})
 

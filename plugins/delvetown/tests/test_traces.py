@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from weighbridge_delvetown.actions import DELVETOWN
 from weighbridge_delvetown.traces import FORMS, read_trace, uri_of
 
