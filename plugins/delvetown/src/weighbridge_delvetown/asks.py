@@ -105,6 +105,7 @@ def _act(
         "uri": docket.uri, "seq": docket.seq, "by": did, "action": action, "prompt": prompt, "day": game_day(docket),
         "from": scene["from"], "to": scene["to"], "crew": stand.crew, "against": stand.against,
         "dots": dots, "harm": sheet["harm"].get(action, 0),
+        "listing": cited.by_listing, "opens": cited.opens, "broken": cited.broken,
         "extra": (1 if helped else 0) + (1 if value.get("push") else 0),
     }  # fmt: skip
     if scene.get("kind") == "faction":
@@ -158,9 +159,9 @@ def _show(table: Table, docket: Docket, ctx: Context, cell: dict[str, Any], pool
 
 
 def _dots(docket: Docket, ctx: Context, act: Act) -> int:
-    cited, trace, rules = cited_by(docket), docket.trace, docket.rules
+    trace, rules = docket.trace, docket.rules
     ctx.withdraw("pending-trace", docket.uri)
-    if cited is None or trace is None:
+    if trace is None:
         return int(act["dots"])
     if trace.verdict == "unsettled":
         ctx.report(
@@ -168,12 +169,12 @@ def _dots(docket: Docket, ctx: Context, act: Act) -> int:
         )
     if trace.verdict == "unsettled" and rules.unsettled_trace == "no-dots":
         return 0
-    if is_unresolved(trace, cited.opens, cited.broken):
+    if is_unresolved(trace, act["opens"], act["broken"]):
         ctx.report(
             "bad-trace", docket.uri, "The trace does not show what it should: it rolls without dots (§3)."
         )
         return 0
-    dated = None if cited.by_listing or trace.verdict == "unsettled" else date_of(trace, docket.at)
+    dated = None if act["listing"] or trace.verdict == "unsettled" else date_of(trace, docket.at)
     if dated is not None and day_of(dated) < act["from"]:
         _report_stale(docket, ctx)
         return 0
@@ -186,7 +187,7 @@ def _follow(table: Table, docket: Docket, ctx: Context, cell: dict[str, Any], ac
     if value.get("push"):
         add_drift(table, ctx, did, rules.push, rules.drift)
     if cell["result"] != "failed":
-        settle_success(table, ctx, docket.id, rules)
+        settle_success(table, ctx, docket.id, act, cell, rules)
         if value["action"] == "mend":
             mend_for(table, docket)
         if value["action"] == "audit":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weighbridge.contract import NOTHING, Context, Docket, Needs, Table
+from weighbridge.contract import NOTHING, Context, Docket, Needs, Table, Trace
 
 from weighbridge_delvetown.calendar import game_day, use_ration
 from weighbridge_delvetown.consequences import relieve
@@ -100,15 +100,15 @@ def complete_between(table: Table, docket: Docket, ctx: Context) -> None:
 
 
 def _recover(table: Table, docket: Docket, ctx: Context) -> None:
-    rules, trace, cited = docket.rules, docket.trace, _cited(docket)
-    if trace is None or cited is None:
-        return
+    rules, trace = docket.rules, docket.trace
+    if trace is None:
+        return  # refused at its listing
     unsettled = trace.verdict == "unsettled"
     if unsettled:
         ctx.report(
             "unsettled-trace", docket.uri, "No verdict on the trace came in time; the move goes on (§3)."
         )
-    if is_unresolved(trace, cited.opens, cited.broken) or (unsettled and rules.unsettled_trace == "no-dots"):
+    if _shows_nothing(docket, trace) or (unsettled and rules.unsettled_trace == "no-dots"):
         ctx.report(
             "bad-trace", docket.uri, "The trace does not show what it should: the move does nothing (§5)."
         )
@@ -124,6 +124,11 @@ def _recover(table: Table, docket: Docket, ctx: Context) -> None:
         )
         return
     lower_harm(table, docket.author, action, 1)
+
+
+def _shows_nothing(docket: Docket, trace: Trace) -> bool:
+    cited = _cited(docket) if trace.verdict == "unresolved" else None
+    return cited is not None and is_unresolved(trace, cited.opens, cited.broken)
 
 
 def void_between(table: Table, docket: Docket) -> None:

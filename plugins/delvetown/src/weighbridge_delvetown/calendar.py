@@ -42,12 +42,15 @@ def report_skew(docket: Docket, ctx: Context) -> None:
 
 def used_on(table: Table, did: str, day: int) -> dict[str, int]:
     """Return the action and between moves a sheet has used on a game day."""
-    ration: dict[str, Any] | None = table.get(f"ration/{did}")
-    if ration is None or ration["day"] < text_of(day):
+    return _used(table, did, text_of(day), table.get(f"ration/{did}"))
+
+
+def _used(table: Table, did: str, text: str, ration: dict[str, Any] | None) -> dict[str, int]:
+    if ration is None or ration["day"] < text:
         return {"action": 0, "between": 0}
-    if ration["day"] == text_of(day):
+    if ration["day"] == text:
         return {"action": ration["action"], "between": ration["between"]}
-    action, between = _month(table, did, text_of(day)).get(text_of(day)[8:], (0, 0))
+    action, between = _month(table, did, text).get(text[8:], (0, 0))
     return {"action": action, "between": between}
 
 
@@ -60,10 +63,10 @@ def has_ration(table: Table, did: str, day: int, kind: str, rules: Options) -> b
 
 def use_ration(table: Table, did: str, day: int, kind: str) -> None:
     """Use a move of that kind of a game day."""
-    used = used_on(table, did, day)
-    used[kind] += 1
-    ration: dict[str, Any] | None = table.get(f"ration/{did}")
     text = text_of(day)
+    ration: dict[str, Any] | None = table.get(f"ration/{did}")
+    used = _used(table, did, text, ration)
+    used[kind] += 1
     if ration is not None and ration["day"] > text:  # by the commit's clock, a move of a day that has ended
         _remember(table, did, text, used)
         return

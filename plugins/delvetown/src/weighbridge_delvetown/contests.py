@@ -55,10 +55,10 @@ def _may_contest(table: Table, docket: Docket, act: dict[str, Any]) -> bool:
 # --- What a success fills --------------------------------------------------------------------------------
 
 
-def settle_success(table: Table, ctx: Context, ask: str, rules: Options) -> None:
+def settle_success(
+    table: Table, ctx: Context, ask: str, act: dict[str, Any], cell: dict[str, Any], rules: Options
+) -> None:
     """Let a success fill what it may: contested a faction clock; uncontested, once its window closed, a project."""
-    act: dict[str, Any] = table[f"act/{ask}"]
-    cell: dict[str, Any] = table[f"ask/{ask}"]
     if act.get("answered"):
         _fill_faction(table, ctx, ask, act, cell, rules)
     elif table[f"scene/{act['prompt']}"]["closed"]:
