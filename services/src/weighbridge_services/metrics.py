@@ -8,6 +8,7 @@ REGISTRY = CollectorRegistry()
 
 LISTED = Counter("weighbridge_listed", "Entries listed or followed.", ["game"], registry=REGISTRY)
 FOLDED = Counter("weighbridge_folded", "Entries folded.", ["game"], registry=REGISTRY)
+RULE_FAULTS = Counter("weighbridge_rule_faults", "Failures of rule-set code.", ["game"], registry=REGISTRY)
 REFUSED = Counter("weighbridge_refused", "Inputs refused, by code.", ["service", "code"], registry=REGISTRY)
 LAG = Gauge(
     "weighbridge_lag_seconds", "How far a service is behind what it reads.", ["service"], registry=REGISTRY

@@ -1,0 +1,1 @@
+"""The fold service: entries in order in; table, reports, questions, transcript and statements out."""

@@ -1,0 +1,250 @@
+"""One game of the fold service: what it reads, and the loop that folds, signs and publishes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, NamedTuple, TypeVar
+
+import msgspec
+import structlog
+from nats.aio.msg import Msg
+from weighbridge import codec
+from weighbridge.errors import Broken, Refused, Unavailable
+from weighbridge.ledger import Ledger
+from weighbridge.log import EMPTY_ROOT
+from weighbridge.log.entries import Listed, read_listed
+
+from weighbridge_services.clock import Clock
+from weighbridge_services.config import GameTable
+from weighbridge_services.fold.answers import Answers
+from weighbridge_services.fold.publishing import Publisher
+from weighbridge_services.fold.runner import Runner
+from weighbridge_services.fold.signing import Signing
+from weighbridge_services.folding.errors import LogDiffers, OwnLogMalformed
+from weighbridge_services.folding.replaying import first_value
+from weighbridge_services.folding.rulesets import RuleSets, wanted_origin
+from weighbridge_services.folding.statements import Statement
+from weighbridge_services.folding.store import FoldStore
+from weighbridge_services.node import Node
+from weighbridge_services.wire import Again, Bus
+
+IDLE: Final = 1.0
+"""Seconds after which the loop looks around although nothing has woken it."""
+RETRY: Final = 0.25
+
+log = structlog.get_logger()
+T = TypeVar("T")
+
+
+class LogMessage(msgspec.Struct, frozen=True):
+    """A message of a log stream; the envelope that proves the record was ingest's to verify."""
+
+    entry: bytes
+    record: bytes | None = None
+    proof: bytes | None = None
+
+
+class Means(NamedTuple):
+    """What a game's fold works with."""
+
+    node: Node
+    table: GameTable
+    bus: Bus
+    clock: Clock
+    ledger: Ledger
+    thread: ThreadPoolExecutor
+
+    async def run(self, work: Callable[..., T], *arguments: Any) -> T:
+        """Have the ledger's thread do some work; wait for it even when cancelled: a batch is never torn."""
+        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self.thread, work, *arguments))
+
+
+class GameFold:
+    """Follows one game's log and the lister's checkpoints."""
+
+    def __init__(self, means: Means, rulesets: RuleSets) -> None:
+        """Take up what the ledger holds. In the ledger's thread."""
+        self._means = means
+        self._subjects = means.node.subjects(means.table.uri)
+        self._lister = means.table.lister or means.node.did
+        store = FoldStore(means.ledger, means.table.uri)
+        self.runner = Runner(means.node, store, rulesets, self._subjects)
+        self.signing = Signing(means.node, self.runner, self._subjects)
+        self._publisher = Publisher(means.node, means.bus, self._subjects, self.signing, means.run)
+        self._answers = Answers(means.node, self.runner, self.signing, means.table)
+        self._position = store.number("read")
+        self._size = store.log.size
+        self._own_read = 0
+        self._wake = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._said_cannot = False
+
+    @classmethod
+    async def open(cls, means: Means, rulesets: RuleSets) -> GameFold:
+        """Make it from what the ledger holds."""
+        return await means.run(cls, means, rulesets)
+
+    async def start(self) -> None:
+        """Begin to read, to answer and to publish."""
+        bus, lister = self._means.bus, self._means.node.subjects(self._means.table.uri, self._lister)
+        self._task = asyncio.create_task(self._watched(), name="fold")
+        bus.follow(self._subjects.stream("LOG"), self._subjects.log, lambda: self._position + 1, self._take)
+        bus.follow(lister.stream("RECORDS"), f"{lister.prefix}.checkpoint.>", lambda: 1, self._hear)
+        for name, answer in self._answers.all().items():
+            await bus.serve(self._subjects.rpc(name), self._in_thread(answer))
+
+    def _in_thread(self, answer: Callable[[bytes], bytes]) -> Callable[[bytes], Any]:
+        async def serve(body: bytes) -> bytes:
+            found = await self._means.run(answer, body)
+            self._wake.set()
+            return found
+
+        return serve
+
+    async def stop(self) -> None:
+        """Stop the loop and keep a snapshot. The bus reads no more."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        await self._means.run(self.runner.save)
+
+    @property
+    def folded(self) -> int:
+        """How many entries are folded."""
+        return self._size - self.runner.behind
+
+    @property
+    def behind(self) -> int:
+        """How many entries are listed here and not folded."""
+        return self.runner.behind
+
+    def complaints(self) -> list[str]:
+        """Return why the game is not folded, or not cosigned."""
+        cannot, stopped = self.runner.cannot, self.signing.stopped
+        found = [] if cannot is None else [f"{cannot.code}: {cannot.message}"]
+        return found + ([] if stopped is None else [f"{stopped.reason}: {stopped.says}"])
+
+    # --- reading ---------------------------------------------------------------------------------------------
+
+    async def _take(self, messages: list[Msg]) -> None:
+        position = messages[-1].metadata.sequence.stream
+        await self._means.run(self._take_all, [message.data for message in messages], position)
+        self._position = position
+        self._wake.set()
+
+    def _take_all(self, messages: Sequence[bytes], position: int) -> None:
+        store = self.runner.store
+        entries = [self._entry(data) for data in messages]
+        size = store.log.size
+        for listed in entries:
+            if listed.entry.seq < size and store.log.listed(listed.entry.seq).cid != listed.cid:
+                raise LogDiffers(
+                    f"entry {listed.entry.seq} of {store.game} in this node's log stream is not the one its fold has"
+                    " folded: the stream or the ledger of the fold is of another log; restore the one that is wrong"
+                )
+        new = [listed for listed in entries if listed.entry.seq >= size]
+        if new and new[0].entry.seq > size:
+            raise Again(f"entry {size} was due, and the stream brought {new[0].entry.seq}")
+        if not new:
+            return
+        try:
+            self.runner.take(new, position)
+        except Refused as refused:
+            raise OwnLogMalformed(f"the log stream of {store.game} breaks: {refused}") from refused
+        self._size = store.log.size
+
+    def _entry(self, data: bytes) -> Listed:
+        try:
+            message = codec.decode_as(data, LogMessage)
+            return read_listed(message.entry, message.record)
+        except Refused as refused:
+            raise OwnLogMalformed(
+                f"the log stream of {self.runner.store.game} holds what is no entry: {refused}"
+            ) from refused
+
+    async def _hear(self, messages: list[Msg]) -> None:
+        await self._means.run(self.signing.hear, [message.data for message in messages], self._lister)
+        self._wake.set()
+
+    # --- the loop --------------------------------------------------------------------------------------------
+
+    async def _watched(self) -> None:
+        try:
+            await self._recall()
+            while True:
+                await self._work()
+        except Exception as error:
+            log.error("the fold stopped", game=self._means.table.uri, error=str(error))
+            self._means.bus.fail(error)
+
+    async def _recall(self) -> None:
+        """Learn what this node's key has signed: the stream may know more than a restored ledger."""
+        stream, subject = self._subjects.stream("RECORDS"), f"{self._subjects.prefix}.statement.>"
+        while True:
+            try:
+                last = await self._means.bus.last(stream, subject)
+                break
+            except Unavailable as error:
+                log.info("waiting for the stream of statements", reason=error.message)
+                await asyncio.sleep(RETRY)
+        if last is None:
+            return
+        read, store = asyncio.Event(), self.runner.store
+
+        async def recall(messages: list[Msg]) -> None:
+            await self._means.run(self.signing.recall, [message.data for message in messages])
+            position = messages[-1].metadata.sequence.stream
+            await self._means.run(store.set_number, "recalled", position)
+            if position >= last.sequence:
+                read.set()
+
+        start = await self._means.run(store.number, "recalled")
+        if start >= last.sequence:
+            read.set()
+        self._means.bus.follow(stream, subject, lambda: start + 1, recall)
+        await read.wait()
+
+    async def _work(self) -> None:
+        try:
+            more = await self._means.run(self.runner.catch_up)
+            if not more:
+                more = await self._means.run(self.signing.sign, self._now())
+                await self._say_cannot()
+            await self._publisher.publish()
+        except Unavailable as error:
+            if isinstance(error, Broken):
+                raise
+            log.info("publishing later", game=self._means.table.uri, says=error.message)
+            await asyncio.sleep(RETRY)
+            return
+        if not more:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), IDLE)
+            self._wake.clear()
+
+    def _now(self) -> int:
+        # A cosignature is never older than what it covers, whatever clock the node goes by.
+        return max(self._means.clock.now(), self.runner.at) // 1_000_000
+
+    async def _say_cannot(self) -> None:
+        if self.runner.cannot is not None and not self._said_cannot:
+            self._said_cannot = True
+            await self._means.run(self._post_cannot)
+
+    def _post_cannot(self) -> None:
+        cannot, store = self.runner.cannot, self.runner.store
+        if cannot is None:
+            return
+        era = store.eras[-1] if store.eras else None
+        size = 0 if era is None else store.transcript(era.origin).size
+        root = EMPTY_ROOT if era is None else store.transcript(era.origin).root()
+        origin = (
+            era.origin if era else wanted_origin(store.game, first_value(store), self._means.table.ruleset)
+        )
+        statement = Statement(
+            store.game, "cannot-run", origin, size, root, reason=cannot.code, says=[cannot.message]
+        )
+        self.signing.post(statement)

@@ -1,0 +1,1 @@
+"""What the fold service, the cross-check and the commands share: a fold's ledger, rule sets, statements."""

@@ -1,0 +1,106 @@
+"""Bringing a fold to where the log is: from a snapshot or from the start, each leaf held against those kept."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from weighbridge import codec
+from weighbridge.errors import Unavailable
+from weighbridge.fold import Fold, Step
+from weighbridge.log.entries import Listed
+
+from weighbridge_services.folding.errors import RefoldDiffers
+from weighbridge_services.folding.rulesets import RuleSets, Running, begin
+from weighbridge_services.folding.store import Era, FoldStore, raw
+
+
+class Start(NamedTuple):
+    """A fold and the era it stands in. `size`: the entries of the snapshot it began with, 0 for none."""
+
+    fold: Fold
+    era: Era
+    size: int
+
+
+class NoLog(Unavailable):
+    """There is no entry to fold yet."""
+
+    code = "no-log"
+
+
+def first_value(store: FoldStore) -> Any:
+    """Return the value of the game's first entry. Raises NoLog."""
+    if not store.log.size:
+        raise NoLog(f"the log of {store.game} holds no entry yet")
+    record = store.log.listed(0).record
+    return None if record is None else codec.decode_own(record)
+
+
+def from_start(store: FoldStore, rulesets: RuleSets) -> Start:
+    """Return a fold at the game's start. Raises NoLog, CannotRun."""
+    root = first_value(store)
+    running = rulesets.first(root)
+    fold = begin(store.game, root, rulesets, store.log, running)
+    return Start(fold, Era(fold.origin, running.ruleset.name, running.pin, 0, 0), 0)
+
+
+def from_snapshot(store: FoldStore, rulesets: RuleSets, below: int) -> Start:
+    """Return a fold from the newest sound snapshot of at most `below` entries, or from the start.
+
+    Raises NoLog, CannotRun.
+    """
+    for size in store.snapshot_sizes(below):
+        found = store.snapshot(size)
+        if found is None:
+            continue
+        snapshot, era = found
+        root = first_value(store)
+        running = rulesets.named(root, era.name, era.pin)
+        fold = begin(store.game, root, rulesets, store.log, Running(running.ruleset, era.pin))
+        fold.restore(snapshot)
+        return Start(fold, era, size)
+    return from_start(store, rulesets)
+
+
+class Moving:
+    """A fold and the transcript it writes: knows when the root has moved the game to another pin."""
+
+    def __init__(self, start: Start) -> None:
+        self.fold, self.era, self.began = start
+
+    def step(self, listed: Listed) -> tuple[Step, Era, dict[str, Any] | None]:
+        """Fold the next entry. Return what it gave, the era it was folded in, and, if that has ended, how.
+
+        Afterwards `era` is the one that goes on. Raises CannotRun, SnapshotTooYoung; the fold is of no use then.
+        """
+        before = self.era
+        step = self.fold.fold(listed)
+        if self.fold.origin == before.origin:
+            return step, before, None
+        name, pin = _named(self.fold.origin, self.fold.game)
+        self.era = Era(self.fold.origin, name, pin, step.seq + 1, 1)
+        origin, size, root = self.fold.eras[-1]
+        end = {"origin": origin, "size": size, "root": root, "state": step.state_root}
+        return step, before, end
+
+
+def replay(store: FoldStore, moving: Moving, upto: int) -> None:
+    """Fold entries that have been folded before, up to a size, and hold each leaf against the one kept.
+
+    Raises RefoldDiffers, and what `Moving.step` raises.
+    """
+    for listed in store.log.entries(moving.fold.size, upto) if moving.fold.size < upto else ():
+        step, era, _ = moving.step(listed)
+        kept = raw(store.transcript(era.origin).leaf(era.index_of(step.seq)))
+        if kept != step.leaf:
+            raise RefoldDiffers(
+                f"entry {step.seq} of {store.game}, folded again, gives another leaf than {store.ledger.path} holds;"
+                " the rule set has changed under its pin, or memory or disk has: check the machine, then"
+                " move the ledger away and start again",
+                seq=step.seq,
+            )
+
+
+def _named(origin: str, game: str) -> tuple[str, str]:
+    name, _, rest = origin.removeprefix(f"{game}/").partition("@")
+    return name, rest.rpartition("+")[0]
