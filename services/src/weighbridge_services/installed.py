@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from weighbridge import codec
-from weighbridge.cid import BadCid, Cid
 from weighbridge.contract import Attachment, RuleSet
 from weighbridge.errors import Refused
 from weighbridge.fold import Fold
@@ -48,10 +47,15 @@ def fold_of(first: Listed, name: str | None) -> Fold:
     pins = {each: pin(attachment) for each, attachment in attachments.items()}
 
     def resolve(other: str | None, wanted: str | None) -> tuple[RuleSet, str]:
-        now = chosen if other is None else other
-        plugins = Plugins({RULESETS: [now]})
-        ruleset = plugins.resolve(now, _pin(wanted, now), pins)
-        return ruleset, str(pin(ruleset, pins))
+        ruleset = ruleset_named(chosen if other is None else other)
+        here = str(pin(ruleset, pins))
+        if wanted not in (None, here):
+            raise PinMismatch(
+                f"the root names {ruleset.name} with pin {wanted}, and here it has {here}; install the version that"
+                " the root names",
+                name=ruleset.name,
+            )
+        return ruleset, here
 
     wanted = named.get("pin") if chosen == named.get("name") else None
     ruleset, here = resolve(None, wanted if isinstance(wanted, str) else None)
@@ -69,10 +73,3 @@ def _attached(fold: Mapping[str, Any]) -> list[str]:
     several = found if isinstance(found, list) else [found]
     names = {each["name"] for each in several if isinstance(each, dict) and isinstance(each.get("name"), str)}
     return sorted(names)
-
-
-def _pin(text: str | None, name: str) -> Cid | None:
-    try:
-        return None if text is None else Cid.parse(text)
-    except BadCid as error:
-        raise PinMismatch(f"the root names {name} with a pin that is no CID: {text!r}", name=name) from error

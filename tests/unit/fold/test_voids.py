@@ -107,6 +107,17 @@ def test_a_delta_names_the_cells_that_differ_and_no_others(actions: list[tuple[s
     play(actions, check)
 
 
+def test_a_strike_lists_no_cell_that_came_out_as_it_was() -> None:
+    book = Book(RULES, root=ROOT, scenario=True)
+    struck = book.put(ANN, "flip", {"call": "heads"})
+    book.put(BOB, "flip", {"call": "heads"})
+    book.put(GM, "move", {"kind": "strike", "subject": struck})
+    keys = [key for key, _ in book.steps[-1].delta]
+    assert f"purse/{ANN}" in keys
+    assert f"purse/{BOB}" in book.cells()
+    assert [key for key in keys if BOB in key] == []
+
+
 @settings(max_examples=40, deadline=None)
 @given(ACTIONS, st.integers(0, 30))
 def test_going_on_from_a_snapshot_gives_the_same_transcript(

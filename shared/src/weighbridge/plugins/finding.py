@@ -42,7 +42,8 @@ def _distributions() -> Iterator[tuple[str, Distribution]]:
     # As an import would: of two installations of one distribution, the first on the path is the one.
     seen = set[str]()
     for distribution in distributions():
-        name = distribution.metadata["Name"]
+        metadata = distribution.metadata
+        name = metadata["Name"] if "Name" in metadata else ""
         if not name:
             continue  # the remains of a broken installation
         normal = re.sub(r"[-_.]+", "-", name).lower()
