@@ -66,9 +66,9 @@ def test_dots_as_a_float_never_reach_the_fold() -> None:
         encode({"dots": {"fetch": 2.0}})
 
 
-def test_a_sheet_is_pinned_with_its_cid_and_its_zeros_left_out() -> None:
+def test_a_sheet_is_pinned_with_its_cid_and_its_dots_as_written() -> None:
     result = fold([sheet("ann", dots={**DOTS, "keep": 0})])
     pinned = cell(result, "sheet/@ann")
     assert codes(result, "annsheet") == []
-    assert pinned["dots"] == DOTS
+    assert pinned["dots"] == {**DOTS, "keep": 0}
     assert pinned["pinned"].startswith("bafyrei")

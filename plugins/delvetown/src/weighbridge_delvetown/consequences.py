@@ -72,7 +72,7 @@ def _why_not(docket: Docket, ctx: Context, act: Act | None, cell: Cell | None) -
         return f"{docket.value['action']} is no action of this game"
     if cell["status"] == "pending":
         return ""
-    if cell["result"] == "clean" or act.get("resisted") is not None:
+    if cell["result"] == "clean" or cell.get("consequence", {}).get("resisted"):
         return "Nothing is owed"
     late = ctx.day > act["due"] and "consequence" in cell
     return "The pick was due earlier" if late else ""

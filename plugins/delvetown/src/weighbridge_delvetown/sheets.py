@@ -79,7 +79,7 @@ def _pin(table: Table, ctx: Context, record: Mapping[str, Any], rules: Options) 
     abilities = list(value["abilities"])
     sheet = {
         "name": value["name"],
-        "dots": {action: dots for action, dots in value["dots"].items() if dots},
+        "dots": dict(value["dots"]),
         "drift": 0,
         "harm": {},
         "xp": 0,
