@@ -11,15 +11,17 @@ import structlog
 
 from weighbridge_services.clock import Clock
 from weighbridge_services.config import GameTable
+from weighbridge_services.ingest.arrivals import Openers
 from weighbridge_services.ingest.follower import Follower
 from weighbridge_services.ingest.listing import Listing
 from weighbridge_services.ingest.setting import Setting
 from weighbridge_services.ingest.store import Store
+from weighbridge_services.ingest.verifying import Verifier
 from weighbridge_services.node import Node
 from weighbridge_services.wire import Bus
 
 THREADS: Final = min(4, os.cpu_count() or 1)
-"""Threads that verify signatures."""
+"""Threads that read records."""
 
 log = structlog.get_logger()
 
@@ -34,6 +36,7 @@ class Service:
         self._bus = bus
         self._clock = clock
         self._pool = ThreadPoolExecutor(THREADS, "verify")
+        self._openers = Openers(self._pool, Verifier())
         self._thread = ThreadPoolExecutor(1, "ledger")
         self._ledger = node.ledger("ingest")
         self.games: list[Listing | Follower] = []
@@ -48,6 +51,7 @@ class Service:
     async def stop(self) -> None:
         """Finish the batch at hand of every game, and close the ledger."""
         await asyncio.gather(*(each.stop() for each in self.games), return_exceptions=True)
+        await self._openers.verifier.stop()
         self._pool.shutdown()
         self._thread.shutdown()
         self._ledger.close()
@@ -60,7 +64,7 @@ class Service:
 
     async def _make(self, game: GameTable) -> Listing | Follower:
         store = await asyncio.get_running_loop().run_in_executor(self._thread, self._store, game)
-        setting = Setting(self._node, game, self._bus, self._clock, store, self._pool)
+        setting = Setting(self._node, game, self._bus, self._clock, store, self._openers)
         return Listing(setting, self._node.ruleset(game)) if game.role == "lister" else Follower(setting)
 
     def _store(self, game: GameTable) -> Store:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final
+from typing import Final, NamedTuple, TypeVar
 
 from weighbridge.beacon import verify
 from weighbridge.chain import Chain
@@ -13,12 +13,16 @@ from weighbridge.errors import Refused
 from weighbridge.fold.records import BEACON
 
 from weighbridge_services.ingest.decide import Answer, Handed, round_in
-from weighbridge_services.ingest.opening import Opened, Refusal, open_record
+from weighbridge_services.ingest.opening import Opened, Refusal, bad_signature, claim_of, read_record
+from weighbridge_services.ingest.verifying import Verifier
 
 ANSWER: Final = "Weighbridge-Answer"
 """Header of a submission: the subject at which its sender waits for the answer."""
 SHARE: Final = 64
-"""Envelopes that one turn of a verifying thread takes."""
+"""Records that one turn of a thread takes."""
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class Arrival:
@@ -44,19 +48,33 @@ def _seen(done: asyncio.Future[Answer]) -> None:
         done.exception()  # whoever handed it in may be gone
 
 
-async def open_all(
-    pool: ThreadPoolExecutor, arrivals: Sequence[Arrival], game: str, chain: Chain | None
-) -> None:
-    """Verify what came in, in threads: OpenSSL lets go of the interpreter while it computes."""
-    loop = asyncio.get_running_loop()
-    shares = [arrivals[start : start + SHARE] for start in range(0, len(arrivals), SHARE)]
-    await asyncio.gather(*(loop.run_in_executor(pool, _open_share, share, game, chain) for share in shares))
+class Openers(NamedTuple):
+    """What verifies records beside the event loop: threads that read them, and a verifier of signatures."""
+
+    pool: ThreadPoolExecutor
+    verifier: Verifier
+
+    async def open(self, payloads: Sequence[bytes], game: str) -> list[Opened | Refusal]:
+        """Return each record verified, or why it is refused, in order."""
+        found = await self.share(lambda part: [read_record(data, game) for data in part], payloads)
+        read = [each for each in found if isinstance(each, Opened)]
+        claims = await self.share(lambda part: [claim_of(each) for each in part], read)
+        held = dict(zip(map(id, read), await self.verifier.verify(claims), strict=True))
+        return [each if held.get(id(each), True) else bad_signature(each) for each in found]  # type: ignore[arg-type]
+
+    async def share(self, work: Callable[[Sequence[T]], list[R]], items: Sequence[T]) -> list[R]:
+        """Return what work in threads makes of items, in order."""
+        loop = asyncio.get_running_loop()
+        parts = [items[at : at + SHARE] for at in range(0, len(items), SHARE)]
+        done = await asyncio.gather(*(loop.run_in_executor(self.pool, work, part) for part in parts))
+        return [each for part in done for each in part]
 
 
-def _open_share(arrivals: Sequence[Arrival], game: str, chain: Chain | None) -> None:
-    for each in arrivals:
-        opened = open_record(each.data, game)
-        each.handed = Handed(opened, each.at, is_sound_beacon(opened, chain))
+async def open_all(openers: Openers, arrivals: Sequence[Arrival], game: str, chain: Chain | None) -> None:
+    """Verify what came in."""
+    opened = await openers.open([each.data for each in arrivals], game)
+    for each, found in zip(arrivals, opened, strict=True):
+        each.handed = Handed(found, each.at, is_sound_beacon(found, chain))
 
 
 def is_sound_beacon(opened: Opened | Refusal, chain: Chain | None) -> bool:

@@ -17,6 +17,7 @@ from weighbridge_services.ingest.following import (
     Fault,
     Reached,
     Taken,
+    bad_proof,
     check_follows,
     forged,
     forked,
@@ -25,7 +26,7 @@ from weighbridge_services.ingest.following import (
 )
 from weighbridge_services.ingest.lister import operator_envelope
 from weighbridge_services.ingest.notes import make_receipt, read_checkpoint
-from weighbridge_services.ingest.opening import Refusal
+from weighbridge_services.ingest.opening import Refusal, claim_of
 from weighbridge_services.ingest.ownlog import OwnLog
 from weighbridge_services.ingest.receipts import Receipts
 from weighbridge_services.ingest.setting import Setting
@@ -34,7 +35,6 @@ from weighbridge_services.wire import Again, Incoming
 
 SECOND: Final = 1_000_000
 BATCH: Final = 512
-SHARE: Final = 64
 TICK: Final = 0.1
 """Seconds between two looks at what waits for its time."""
 
@@ -137,16 +137,18 @@ class Follower:
             await self._consider()
 
     async def _verified(self, payloads: Sequence[bytes]) -> list[Taken | Fault]:
-        loop, game = asyncio.get_running_loop(), self.setting.uri
-
-        def share(part: Sequence[bytes]) -> list[Taken | Fault]:
-            return [take_entry(data, game) for data in part]
-
-        parts = [payloads[at : at + SHARE] for at in range(0, len(payloads), SHARE)]
-        found = await asyncio.gather(
-            *(loop.run_in_executor(self.setting.pool, share, part) for part in parts)
-        )
-        return [each for part in found for each in part]
+        openers, game = self.setting.openers, self.setting.uri
+        found = await openers.share(lambda part: [take_entry(data, game) for data in part], payloads)
+        opened = [each.opened for each in found if isinstance(each, Taken) and each.opened is not None]
+        claims = await openers.share(lambda part: [claim_of(each) for each in part], opened)
+        held = await openers.verifier.verify(claims)
+        bad = {id(each) for each, holds in zip(opened, held, strict=True) if not holds}
+        return [
+            bad_proof(each.listed, "comes with a signature that is not its author's")
+            if isinstance(each, Taken) and id(each.opened) in bad
+            else each
+            for each in found
+        ]
 
     async def _sorted(self, taken: Sequence[Taken | Fault]) -> tuple[list[Taken], Fault | None]:
         """Return the entries that follow, up to the first that does not, and what is wrong with that one."""

@@ -6,21 +6,25 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from weighbridge.errors import Refused
-from weighbridge.identity import open_envelope
 from weighbridge.log.chain import check_next
 from weighbridge.log.entries import Listed, read_listed
 
-from weighbridge_services.ingest.opening import Opened, is_of, read_log_message
+from weighbridge_services.ingest.opening import Opened, Refusal, is_of, read_log_message, read_record
 
 AHEAD: Final = 5_000_000
 """How far (µs) a listed time may be ahead of a follower's clock when it cosigns."""
 
 
 class Taken(NamedTuple):
-    """An entry whose own parts hold together: bytes, record and the author's signature."""
+    """An entry whose own parts hold together, and the record that its author signed; a tick or a flood has none."""
 
     listed: Listed
-    proof: bytes | None
+    opened: Opened | None
+
+    @property
+    def proof(self) -> bytes | None:
+        """The bytes of the envelope that proves it."""
+        return self.opened.proof if self.opened is not None else None
 
 
 class Fault(NamedTuple):
@@ -41,24 +45,24 @@ class Reached(NamedTuple):
 
 
 def take_entry(data: bytes, game: str) -> Taken | Fault:
-    """Verify one message of a lister's log by itself: encoding, record, and the envelope that proves it."""
+    """Verify one message of a lister's log by itself: encoding, record, and the envelope that is to prove it.
+
+    What is left is the envelope's signature: see `opening.claim_of`.
+    """
     try:
         message = read_log_message(data)
         listed = read_listed(message.entry, message.record)
     except Refused as refused:
-        return Fault(
-            "malformed-log", game, f"a message of the log is no entry: {refused}", {"message": data[:4096]}
-        )
+        says = f"a message of the log is no entry: {refused.message} ({refused.code})"
+        return Fault("malformed-log", game, says, {"message": data[:4096]})
     if listed.entry.uri is None:
         return Taken(listed, None)
-    try:
-        envelope = open_envelope(message.proof or b"")
-    except Refused as refused:
-        return bad_proof(listed, f"comes with no envelope that holds ({refused.code})")
-    record = listed.record or b""
-    if not is_of(Opened(envelope, record, envelope.cid, message.proof or b""), listed.entry):
+    opened = read_record(message.proof or b"", game)
+    if isinstance(opened, Refusal):
+        return bad_proof(listed, f"comes with no envelope that holds ({opened.code})")
+    if not is_of(opened, listed.entry):
         return bad_proof(listed, "comes with the envelope of something else")
-    return Taken(listed, message.proof)
+    return Taken(listed, opened)
 
 
 def bad_proof(listed: Listed, says: str) -> Fault:

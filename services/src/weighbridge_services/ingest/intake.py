@@ -18,7 +18,9 @@ from weighbridge_services.wire.reading import Handle
 
 EVIDENCE: Final = ("trace", "ruling", "checkpoint")
 """Kinds of records that are listed as they come; beacons may have to wait for their time."""
-BATCH: Final = 1_024
+BATCH: Final = 512
+AHEAD: Final = 2
+"""Batches of submissions at a time: one is written while the next is verified."""
 
 
 class Intake:
@@ -36,7 +38,7 @@ class Intake:
             inbox = Inbox(self._lister, did)
             setting.bus.read(
                 subjects.stream("INBOX"), f"{subjects.prefix}.submit.>", f"ingest-{setting.own.operator}-submit",
-                inbox.take, batch=BATCH,
+                inbox.take, batch=BATCH, ahead=AHEAD,
             )  # fmt: skip
             records = Records(self._lister, did)
             for kind in EVIDENCE:

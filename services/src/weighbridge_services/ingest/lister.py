@@ -160,7 +160,7 @@ class Lister:
     async def hand_in(self, arrivals: Sequence[Arrival]) -> list[Answer]:
         """Verify and list; return each one's answer once it is in ledger and log. Raises Unavailable: try again."""
         chain = self._facts.rules.first.chain if self._facts.rules.first is not None else None
-        await open_all(self.setting.pool, arrivals, self.setting.uri, chain)
+        await open_all(self.setting.openers, arrivals, self.setting.uri, chain)
         if self._stopping or self.failure is not None:
             raise Stopping("the service stops")
         await self._queue.put(list(arrivals))

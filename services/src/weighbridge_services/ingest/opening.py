@@ -8,16 +8,20 @@ import msgspec
 from weighbridge import codec
 from weighbridge.cid import Cid
 from weighbridge.errors import Refused
-from weighbridge.identity import Envelope, encode_envelope, open_envelope
-from weighbridge.identity.envelope_errors import OtherGame
+from weighbridge.identity import Envelope, check_form, decode_envelope, encode_envelope, public_key
+from weighbridge.identity.envelope import signed_bytes
+from weighbridge.identity.envelope_errors import BadSignature, OtherGame
 from weighbridge.log.entries import Entry, Listed
+
+from weighbridge_services.ingest.errors import Unreadable
+from weighbridge_services.ingest.verifying import Claim
 
 SIGNATURE: Final = "sig"
 """In an entry's `prov`: the signature (64 bytes) of the envelope. Entry and record hold the rest of it."""
 
 
 class Opened(NamedTuple):
-    """A verified record: its envelope, the record's own bytes and their CID, and the envelope's bytes."""
+    """A record, verified or about to be: its envelope, its own bytes and their CID, and the envelope's bytes."""
 
     envelope: Envelope
     record: bytes
@@ -52,22 +56,37 @@ class Refusal(NamedTuple):
     says: str
 
 
-def open_record(data: bytes, game: str) -> Opened | Refusal:
-    """Open an envelope of a game. Whatever the bytes are, the answer is one of the two."""
+def read_record(data: bytes, game: str) -> Opened | Refusal:
+    """Read an envelope of a game, everything about it checked but the signature: see `claim_of`.
+
+    Whatever the bytes are, the answer is one of the two.
+    """
     try:
-        envelope = open_envelope(data)
+        envelope = decode_envelope(data)
+        check_form(envelope)
         if envelope.game != game:
             raise OtherGame(f"{envelope.uri} is of the game {envelope.game}, and this log is of {game}")
+        record = envelope.record
+        return Opened(envelope, record, Cid.of(record), data)
     except Refused as refused:
         return Refusal(refused.code, refused.message)
     except (
         Exception
-    ) as error:  # a record that makes our code fail costs its sender an answer and nobody else anything
-        return Refusal(
-            "unreadable", f"this node fails to read it ({type(error).__name__}); please report that"
-        )
-    record = envelope.record
-    return Opened(envelope, record, Cid.of(record), data)
+    ) as error:  # what makes our code fail costs its sender an answer, and nobody else anything
+        says = f"this node fails to read it ({type(error).__name__}); please report that"
+        return Refusal(Unreadable.code, says)
+
+
+def claim_of(opened: Opened) -> Claim:
+    """Return what an envelope's signature claims."""
+    envelope = opened.envelope
+    return Claim(public_key(envelope.author), signed_bytes(envelope), envelope.sig)
+
+
+def bad_signature(opened: Opened) -> Refusal:
+    """Return why an envelope is refused whose claim does not hold."""
+    says = f"the signature of {opened.uri} is not that of its author over this envelope"
+    return Refusal(BadSignature.code, says)
 
 
 def proof_of(listed: Listed) -> bytes | None:

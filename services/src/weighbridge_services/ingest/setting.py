@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from weighbridge_services.clock import Clock
 from weighbridge_services.config import GameTable
+from weighbridge_services.ingest.arrivals import Openers
 from weighbridge_services.ingest.store import Store
 from weighbridge_services.node import Node
 from weighbridge_services.subjects import Subjects
@@ -14,14 +14,14 @@ from weighbridge_services.wire import Bus, crash_point
 
 
 class Setting(NamedTuple):
-    """A game, the node that lists or follows it, and its means: bus, clock, ledger, and threads that verify."""
+    """A game, the node that lists or follows it, and its means: bus, clock, ledger, and what verifies records."""
 
     node: Node
     game: GameTable
     bus: Bus
     clock: Clock
     store: Store
-    pool: ThreadPoolExecutor
+    openers: Openers
 
     @property
     def uri(self) -> str:

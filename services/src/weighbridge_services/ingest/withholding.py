@@ -12,7 +12,7 @@ from weighbridge.errors import Refused
 from weighbridge.log.entries import Listed
 
 from weighbridge_services.ingest.following import Fault
-from weighbridge_services.ingest.opening import Opened, open_record
+from weighbridge_services.ingest.opening import Opened, read_record
 from weighbridge_services.ingest.setting import Setting
 from weighbridge_services.subjects import Subjects
 from weighbridge_services.wire import Incoming
@@ -47,7 +47,7 @@ class Withholding:
 
     async def hand_in(self, data: bytes) -> None:
         """Hand in a record of this node's own, unless the log has it."""
-        opened = open_record(data, self._setting.uri)
+        opened = read_record(data, self._setting.uri)
         if isinstance(opened, Opened) and not await self._setting.store.run(
             self._is_listed, opened.uri, str(opened.cid)
         ):
@@ -56,9 +56,7 @@ class Withholding:
     async def _take(self, messages: Sequence[Incoming]) -> None:
         payloads = [message.data for message in messages]
         loop, setting = asyncio.get_running_loop(), self._setting
-        opened = await loop.run_in_executor(
-            setting.pool, lambda: [open_record(data, setting.uri) for data in payloads]
-        )
+        opened = await setting.openers.open(payloads, setting.uri)
         seen = {
             str(Cid.of(each.proof)): (each.uri, str(each.cid)) for each in opened if isinstance(each, Opened)
         }

@@ -333,14 +333,16 @@ class Bus:
 
     # --- reading -------------------------------------------------------------------------------------------
 
-    def read(self, stream: str, subject: str, durable: str, handle: Handle, *, batch: int = 256) -> None:
+    def read(
+        self, stream: str, subject: str, durable: str, handle: Handle, *, batch: int = 256, ahead: int = 1
+    ) -> None:
         """Read a subject of a stream, from the beginning, for as long as the service runs.
 
         `handle` gets raw messages in batches, partial ones at once; when it returns, all are acknowledged.
         Unavailable: all come again after a while, perhaps behind later ones. Any other error stops the
-        service: `failure` says why.
+        service: `failure` says why. With `ahead`, so many batches are in the handler's hands at a time.
         """
-        self._spawn(Durable(self, stream, subject, durable, handle, batch), subject)
+        self._spawn(Durable(self, stream, subject, durable, handle, batch, ahead), subject)
 
     def follow(
         self, stream: str, subject: str, start: Callable[[], int], handle: Handle, *, batch: int = 256

@@ -43,13 +43,13 @@ class Reading:
         self.stream = stream
         self.batch = batch
         self._handle = handle
-        self._busy = False
+        self._busy = 0
         self.finishing = False
 
     def finish(self) -> bool:
         """Read no more; return whether a handler is at work and will end the reading when it is done."""
         self.finishing = True
-        return self._busy
+        return self._busy > 0
 
     async def handle(self, messages: list[Msg]) -> None:
         """Have the handler take messages. Raises what it raises."""
@@ -57,11 +57,11 @@ class Reading:
 
     async def settled(self, messages: list[Msg]) -> None:
         """Do what is to be done with messages and acknowledge them, undisturbed by a stop."""
-        self._busy = True
+        self._busy += 1
         try:
             await self.take(messages)
         finally:
-            self._busy = False
+            self._busy -= 1
 
     async def take(self, messages: list[Msg]) -> None:
         """Handle and acknowledge."""
@@ -75,8 +75,11 @@ class Reading:
 class Durable(Reading):
     """Reading with a durable consumer: what the handler has taken is acknowledged and does not come again."""
 
-    def __init__(self, bus: Bus, stream: str, subject: str, name: str, handle: Handle, batch: int) -> None:
+    def __init__(
+        self, bus: Bus, stream: str, subject: str, name: str, handle: Handle, batch: int, ahead: int = 1
+    ) -> None:
         super().__init__(bus, stream, handle, batch)
+        self._ahead = ahead
         self._config = ConsumerConfig(
             name=name,
             durable_name=name,
@@ -97,15 +100,30 @@ class Durable(Reading):
                 await wait_for_stream(self.stream, error)
                 continue
             try:
-                while not self.finishing:
-                    messages = await pull.take()
-                    if messages:
-                        await self.settled(messages)
+                await self._read(pull)
             except (ConsumerGone, *LOST) as error:
                 log.info("consumer lost", stream=self.stream, reason=str(error))
                 await asyncio.sleep(RETRY)
             finally:
                 await pull.stop()
+
+    async def _read(self, pull: Pull) -> None:
+        """Hand over what comes, at most `ahead` batches at a time, begun in the order in which they came."""
+        under_way: set[asyncio.Task[None]] = set()
+        try:
+            while not self.finishing:
+                messages = await pull.take()
+                if messages:
+                    under_way.add(asyncio.create_task(self.settled(messages)))
+                if len(under_way) >= self._ahead:
+                    await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+                under_way = {each for each in under_way if not ended(each)}
+        except asyncio.CancelledError:
+            for each in under_way:
+                each.cancel()
+            raise
+        finally:
+            await asyncio.gather(*under_way, return_exceptions=True)
 
     async def take(self, messages: list[Msg]) -> None:
         """Handle and acknowledge; what is unavailable comes again after a while, never at once."""
@@ -207,6 +225,13 @@ def delay_of(message: Msg) -> float:
     """Return the seconds after which a message is to come again: longer each time, for a poison message is one."""
     times = message.metadata.num_delivered or 1
     return min(LONGEST, AGAIN * 2.0 ** min(times - 1, 10))
+
+
+def ended(task: asyncio.Task[None]) -> bool:
+    """Whether a task has ended. Raises what it raised."""
+    if task.done():
+        task.result()
+    return task.done()
 
 
 async def settle(answers: Sequence[Awaitable[None]]) -> None:
