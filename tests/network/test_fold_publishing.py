@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
-import coin
 import pytest
-from games import ANN, BOB, GAME, GM, Season, config, cosign, install, publish
+from games import ANN, BOB, GM, Season, config, cosign, publish
 from nodes import World, until, until_async
+from running import Folding, folded, install_coin, records, transcript
 from weighbridge import codec
-from weighbridge.fold import Fold
-from weighbridge.plugins import pin
-from weighbridge_services.fold.app import Service
-from weighbridge_services.folding.statements import Said, open_statement
 from weighbridge_services.node import Node
-from weighbridge_services.wire import Bus
+
+pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture(autouse=True)
 def coin_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(install(tmp_path / "site", "weighbridge.rulesets", "coin", "coin:RULES")))
+    monkeypatch.syspath_prepend(str(install_coin(tmp_path)))
 
 
 @pytest.fixture
@@ -31,67 +27,11 @@ async def alma(world: World) -> Node:
     return node
 
 
-class Folding:
-    """A fold service that runs."""
-
-    def __init__(self, world: World, node: Node) -> None:
-        self.world, self.node = world, node
-        self.subjects = node.subjects(GAME)
-
-    async def start(self, **options: Any) -> Folding:
-        self.bus = await self.world.bus(self.node, "fold")
-        self.service = Service(self.node, self.bus, self.node.clock(), **options)
-        await self.service.start()
-        return self
-
-    async def stop(self) -> None:
-        await self.bus.quiet()
-        await self.service.stop()
-
-    async def ask(self, name: str, **fields: Any) -> Any:
-        return codec.decode(await self.bus.ask(self.subjects.rpc(name), codec.encode(fields)))
-
-    async def statements(self) -> list[Said]:
-        found = await records(self.bus, self.node, "statement")
-        return [open_statement(data, GAME, self.node.operator_record(GAME)) for data in found]
-
-    async def statement(self, size: int) -> Said:
-        async def there() -> list[Said]:
-            return [said for said in await self.statements() if said.statement.size == size]
-
-        return (await until_async(there, what=f"a statement at {size}"))[0]
-
-
-async def records(bus: Bus, node: Node, kind: str) -> list[bytes]:
-    """All messages of a kind in a node's stream of records."""
-    subjects = node.subjects(GAME)
-    stream = subjects.stream("RECORDS")
-    state = (await bus.js.stream_info(stream)).state
-    found = [await bus.js.get_msg(stream, seq) for seq in range(max(1, state.first_seq), state.last_seq + 1)]
-    return [
-        each.data or b"" for each in found if (each.subject or "").startswith(f"{subjects.prefix}.{kind}.")
-    ]
-
-
-async def transcript(bus: Bus, node: Node) -> list[Any]:
-    """All messages of a node's transcript stream."""
-    stream = node.subjects(GAME).stream("TRANSCRIPT")
-    last = (await bus.js.stream_info(stream)).state.last_seq
-    return [codec.decode((await bus.js.get_msg(stream, seq)).data or b"") for seq in range(1, last + 1)]
-
-
 @pytest.fixture
 async def folding(world: World, alma: Node) -> AsyncIterator[Folding]:
     made = await Folding(world, alma).start()
     yield made
     await made.stop()
-
-
-def folded(season: Season) -> Fold:
-    fold = Fold(GAME, coin.RULES, pin=str(pin(coin.RULES)))
-    for listed in season.entries:
-        fold.fold(listed)
-    return fold
 
 
 async def test_a_statement_stands_at_the_size_of_each_checkpoint_and_nowhere_else(folding: Folding) -> None:

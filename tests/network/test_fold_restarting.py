@@ -1,0 +1,138 @@
+"""Whatever stops a fold, or wipes its broker's disk, it goes on as if nothing had happened."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from games import ANN, GAME, Season, config, cosign, publish
+from nodes import World, until, until_async
+from running import Folding, die_at, folded, install_coin, records, transcript
+from weighbridge.ledger import Ledger
+from weighbridge_services.folding.store import FoldStore
+from weighbridge_services.node import Node
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    found = install_coin(tmp_path)
+    monkeypatch.syspath_prepend(str(found))
+    return found
+
+
+@pytest.fixture
+async def alma(world: World, site: Path) -> Node:
+    node = world.make_node("alma", config=config("alma"))
+    await world.start(node)
+    return node
+
+
+def played() -> Season:
+    season = Season()
+    for call in ("heads", "tails", "heads"):
+        season.flip(ANN, call)
+        season.note(ANN, call)
+    return season
+
+
+def leaves(messages: list[Any]) -> list[bytes]:
+    return [leaf for message in messages for leaf in message["leaves"]]
+
+
+async def settled(folding: Folding, season: Season) -> None:
+    """Wait until all that a season calls for is published, and hold it against a fold of its own."""
+    said = await folding.statement(season.size)
+    expected = folded(season)
+    assert said.statement.root == expected.transcript.root()
+
+    async def complete() -> bool:
+        return len(leaves(await transcript(folding.bus, folding.node))) == season.size
+
+    await until_async(complete)
+    log = type(expected.transcript)()
+    for leaf in leaves(await transcript(folding.bus, folding.node)):
+        log.append(leaf)
+    assert log.root() == expected.transcript.root()
+    opened = {key.removeprefix("_/question/") for key in expected.table.keys("_/question/")}
+    assert len(await records(folding.bus, folding.node, "question")) == len(opened)
+
+
+@pytest.mark.parametrize("point", ["fold.after-fold", "fold.after-persist", "fold.after-publish"])
+async def test_after_dying_at_any_place_nothing_is_missing_and_nothing_twice(
+    world: World, alma: Node, site: Path, point: str
+) -> None:
+    season = played()
+    bus = await world.bus(alma)
+    done = await publish(bus, alma, season)
+    await cosign(bus, alma, season)
+    await die_at(alma, site, point)
+    season.note(ANN, "after that")
+    await publish(bus, alma, season, done)
+    await cosign(bus, alma, season)
+    folding = await Folding(world, alma).start()
+    await settled(folding, season)
+    sizes = [said.statement.size for said in await folding.statements()]
+    assert sorted(sizes) == [done, season.size]
+    await folding.stop()
+
+
+async def test_a_restart_goes_on_from_its_snapshot(world: World, alma: Node) -> None:
+    season = played()
+    folding = await Folding(world, alma).start()
+    done = await publish(folding.bus, alma, season)
+    await until(lambda: folding.service.health()["folded"] == done)
+    await folding.stop()
+    with Ledger.open(alma.folder / "ledger" / "fold.db") as ledger:
+        assert FoldStore(ledger, GAME).snapshot_sizes(done) == [done]
+    season.flip(ANN)
+    again = await Folding(world, alma).start()
+    await publish(again.bus, alma, season, done)
+    await cosign(again.bus, alma, season)
+    await settled(again, season)
+    await again.stop()
+
+
+async def test_a_fold_whose_ledger_is_gone_folds_again_and_contradicts_nothing(world: World, alma: Node) -> None:
+    season = played()
+    folding = await Folding(world, alma).start()
+    done = await publish(folding.bus, alma, season)
+    await cosign(folding.bus, alma, season)
+    await settled(folding, season)
+    await folding.stop()
+    (alma.folder / "ledger" / "fold.db").unlink()
+    again = await Folding(world, alma).start()
+    season.note(ANN, "afterwards")
+    await publish(again.bus, alma, season, done)
+    await cosign(again.bus, alma, season)
+    await settled(again, season)
+    assert sorted(said.statement.size for said in await again.statements()) == [done, season.size]
+    await again.stop()
+
+
+async def test_what_a_wiped_broker_lost_is_published_again_at_its_old_places(
+    world: World, alma: Node, tmp_path: Path
+) -> None:
+    season = played()
+    folding = await Folding(world, alma).start()
+    done = await publish(folding.bus, alma, season)
+    await cosign(folding.bus, alma, season)
+    season.note(ANN, "a second message")
+    await publish(folding.bus, alma, season, done)
+    await cosign(folding.bus, alma, season)
+    await settled(folding, season)
+    before = await transcript(folding.bus, alma)
+    said = sorted(each.cid for each in await folding.statements())
+    await folding.stop()
+    await world.stop()
+    world.buses.clear()
+    shutil.rmtree(alma.folder / "broker")
+    await world.start(alma)
+    again = await Folding(world, alma).start()
+    await settled(again, season)
+    assert await transcript(again.bus, alma) == before
+    assert sorted(each.cid for each in await again.statements()) == said
+    await again.stop()
