@@ -108,3 +108,19 @@ def test_the_effects_of_attachments_move_tracks_clocks_and_reports() -> None:
 def test_without_attachments_the_same_game_is_the_same() -> None:
     steps = [*PLAYERS, prompt(), *rolled("ann", "a1", 6, 1)]
     assert fold(steps).state_root == fold(steps).state_root
+
+
+def test_an_ask_says_why_it_stands_where_it_stands() -> None:
+    rules = {
+        "places": [{"name": "mill", "namer": "@cat"}],
+        "amounts": {"heatWorse": 1},
+        "perDay": {"action": 2},
+    }
+    steps = [*PLAYERS, move("cat", "s", "stance", place="mill", how="refuse"), prompt()]
+    steps += [*rolled("ann", "a1", 6, 1, target={"place": "mill"}), *rolled("ann", "a2", 6, 1)]
+    result = fold(steps, rules)
+    why = [result.cells[result.records.key(f"act/id:{name}")]["why"] for name in ("a1", "a2")]
+    assert why == [
+        ["exposed: the landlord refuses the crew"],
+        ["open: no target", "one step worse: heat 1"],
+    ]

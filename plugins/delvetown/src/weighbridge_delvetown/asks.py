@@ -104,6 +104,7 @@ def _act(
     act: Act = {
         "uri": docket.uri, "seq": docket.seq, "by": did, "action": action, "prompt": prompt, "day": game_day(docket),
         "from": scene["from"], "to": scene["to"], "crew": stand.crew, "against": stand.against,
+        "why": list(stand.why),
         "dots": dots, "harm": sheet["harm"].get(action, 0),
         "listing": cited.by_listing, "opens": cited.opens, "broken": cited.broken,
         "extra": (1 if helped else 0) + (1 if value.get("push") else 0),

@@ -17,12 +17,16 @@ Target = dict[str, Any]
 
 
 class Stand(Frozen, frozen=True):
-    """How an ask stands on the board. `against`: the other crew whose act or turf it is aimed at, or empty."""
+    """How an ask stands on the board, and why in words.
+
+    `against`: the other crew that it is aimed at or on whose turf, or empty.
+    """
 
     crew: str
     position: str
     effect: str
     against: str
+    why: tuple[str, ...]
 
 
 def stand_of(
@@ -38,25 +42,37 @@ def stand_of(
     given: Target | None = prompt.get("target")
     targets = [target for target in (own, given) if target is not None]
     position, smaller = "held" if targets else "open", False
+    why = [] if targets else ["open: no target"]
     for target in targets:
-        position = worst(position, _position(table, crew, cell["size"], target, prompt["uri"]))
+        found, reason = _position(table, crew, cell["size"], target, prompt["uri"])
+        position = worst(position, found)
         smaller = smaller or _is_bigger(table, crew, cell["size"], _crew_in(table, target))
+        why.append(f"{found}: {reason}")
     if cell["heat"] >= rules.heat_worse:
         position = worse(position)
-    steps = (1 if _has_survived(table, crew, cited) else 0) - (1 if smaller else 0)
-    return Stand(crew, position, effect_at(steps), _against(table, crew, targets[0] if targets else None))
+        why.append(f"one step worse: heat {cell['heat']}")
+    survived = _has_survived(table, crew, cited)
+    why += ["effect up: the trace survived an audit"] if survived else []
+    why += ["effect down: the target crew is bigger"] if smaller else []
+    effect = effect_at((1 if survived else 0) - (1 if smaller else 0))
+    return Stand(crew, position, effect, _against(table, crew, targets[0] if targets else None), tuple(why))
 
 
-def _position(table: Table, crew: str, size: int, target: Target, prompt: str) -> str:
+def _position(table: Table, crew: str, size: int, target: Target, prompt: str) -> tuple[str, str]:
     place = target.get("place")
     if place is None:
-        return "exposed" if _is_bigger(table, crew, size, _crew_in(table, target)) else "open"
+        bigger = _is_bigger(table, crew, size, _crew_in(table, target))
+        return ("exposed", "against a bigger crew") if bigger else ("open", "against no bigger crew")
     if refuses(table, place, crew):
-        return "exposed"
+        return "exposed", "the landlord refuses the crew"
     turf = turf_of(table, place)
-    if turf == crew or vouches(table, place, crew, prompt):
-        return "held"
-    return "exposed" if _is_bigger(table, crew, size, turf) else "open"
+    if turf == crew:
+        return "held", "the crew's own turf"
+    if vouches(table, place, crew, prompt):
+        return "held", "the landlord vouches in this prompt"
+    if _is_bigger(table, crew, size, turf):
+        return "exposed", "turf of a bigger crew"
+    return "open", "turf of a crew no bigger" if turf else "neutral ground"
 
 
 def _is_bigger(table: Table, crew: str, size: int, other: str) -> bool:
