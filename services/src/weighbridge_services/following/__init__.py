@@ -1,0 +1,17 @@
+"""What services share that read this node's own log: entries checked as the next, and the rules in force by them."""
+
+from __future__ import annotations
+
+from weighbridge_services.following.entries import LogReader, OwnLogDiffers
+from weighbridge_services.following.rules import UNKNOWN, Rules, docket_of, needs_of, round_of, rules_after
+
+__all__ = [
+    "UNKNOWN",
+    "LogReader",
+    "OwnLogDiffers",
+    "Rules",
+    "docket_of",
+    "needs_of",
+    "round_of",
+    "rules_after",
+]
