@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from delvetown_town import DOTS, cell, codes, fold, sheet
 from weighbridge.codec import encode
+from weighbridge.contract import Shape
 from weighbridge.errors import Refused
 from weighbridge_delvetown.options import Options
 from weighbridge_delvetown.sheets import sheet_problems
+from weighbridge_delvetown.tools import check_sheet, new_sheet, odds
 
 
 def problems(rules: Options | None = None, **fields: Any) -> list[str]:
@@ -72,3 +74,23 @@ def test_a_sheet_is_pinned_with_its_cid_and_its_dots_as_written() -> None:
     assert codes(result, "annsheet") == []
     assert pinned["dots"] == {**DOTS, "keep": 0}
     assert pinned["pinned"].startswith("bafyrei")
+
+
+def test_a_sheet_is_checked_whole_before_there_is_a_game() -> None:
+    sheet = {"name": "Ann", "look": "grey", "drive": "win", "dots": DOTS, "abilities": []}
+    assert check_sheet(sheet) == Shape()
+    assert check_sheet({**sheet, "luck": 7}).unknown == ("$.luck",)
+    assert [p.path for p in check_sheet({**sheet, "dots": {"burgle": 7}}).problems] == ["$.dots.burgle"]
+    assert [p.path for p in check_sheet({"dots": 7}).problems][:2] == ["$.name", "$.look"]
+    assert check_sheet("a sheet").problems
+
+
+def test_a_new_sheet_comes_with_what_is_wrong_with_it() -> None:
+    sheet, wrong = new_sheet("Ann", "grey", "win", DOTS, ["Sings."])
+    assert not wrong
+    assert check_sheet(sheet) == Shape()
+    assert [p.path for p in new_sheet("Ann", "grey", "win", {"fetch": 7})[1]] == ["$.dots.fetch"]
+
+
+def test_the_odds_of_a_pool_are_fractions() -> None:
+    assert odds(2) == {"failed": "9/36", "mixed": "16/36", "clean": "10/36", "crit": "1/36"}

@@ -1,0 +1,53 @@
+"""What the rule book's tools need, as pure functions: checking a sheet, writing one, and the odds of a pool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from weighbridge.contract import Problem, Shape
+
+from weighbridge_delvetown.names import SHEET
+from weighbridge_delvetown.options import Options
+from weighbridge_delvetown.results import chances
+from weighbridge_delvetown.shapes import shape_of
+from weighbridge_delvetown.sheets import sheet_problems
+
+NO_GAME = "at://did:plc:nobody/town.delve.root/none"
+"""Stands for the game in a sheet that does not name one yet."""
+
+
+def check_sheet(value: Any, rules: Options | None = None) -> Shape:
+    """Return everything that is wrong with a sheet, each with its path, and the fields that nobody knows.
+
+    `rules`: the options of the game it is for; by default those of a root without any. Its `game` may be absent.
+    """
+    named = {"game": NO_GAME, **value} if isinstance(value, dict) else value
+    shape = shape_of(SHEET, named)
+    if shape.problems:
+        return shape
+    return Shape(tuple(sheet_problems(named, rules or Options())), shape.unknown)
+
+
+def new_sheet(
+    name: str,
+    look: str,
+    drive: str,
+    dots: Mapping[str, int],
+    abilities: Sequence[str] = (),
+    rules: Options | None = None,
+) -> tuple[dict[str, Any], tuple[Problem, ...]]:
+    """Return a sheet with these fields, and what is wrong with it."""
+    sheet: dict[str, Any] = {
+        "name": name,
+        "look": look,
+        "drive": drive,
+        "dots": dict(dots),
+        "abilities": list(abilities),
+    }
+    return sheet, check_sheet(sheet, rules).problems
+
+
+def odds(pool: int) -> dict[str, str]:
+    """Return the chance of each result of a pool of dice, exactly, as a fraction such as `11/36`."""
+    return {result: f"{part}/{whole}" for result, (part, whole) in chances(pool).items()}
