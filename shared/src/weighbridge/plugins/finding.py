@@ -43,7 +43,7 @@ def _distributions() -> Iterator[tuple[str, Distribution]]:
     seen = set[str]()
     for distribution in distributions():
         metadata = distribution.metadata
-        name = metadata["Name"] if "Name" in metadata else ""
+        name = metadata["Name"] if "Name" in metadata else ""  # noqa: SIM401 - 3.11 has no typed `get` here
         if not name:
             continue  # the remains of a broken installation
         normal = re.sub(r"[-_.]+", "-", name).lower()
