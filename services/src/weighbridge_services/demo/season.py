@@ -87,6 +87,10 @@ class Season:
         self.items += [Wait(receipts=True), Wait(beacon=number)]
         self._at, self._step = (round_time(QUICKNET, number) + 60) * SECOND, 60 * SECOND
 
+    def settle(self) -> None:
+        """Wait until every follower has receipted what is listed so far."""
+        self.items.append(Wait(receipts=True))
+
     def end(self, text: str) -> None:
         """Let time pass up to the season's end, and everybody catch up."""
         self.at(text)
@@ -97,6 +101,10 @@ class Season:
     def root(self, value: dict[str, Any]) -> None:
         """Open the game."""
         self._put(sign_record(signer(GM), None, ROOT, GAME.rpartition("/")[2], value))
+
+    def hand_in(self, envelope: Envelope) -> None:
+        """Hand in a record that was signed elsewhere."""
+        self._put(envelope)
 
     def put(self, by: str, what: str, key: str, /, **value: Any) -> str:
         """Hand in a record of a player, or of the GM, and return its at-uri. Other records are named by their keys."""

@@ -6,8 +6,10 @@ would show nobody could know when they were listed; the GM's picks were written 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
+
+from weighbridge.identity import Envelope
 
 from weighbridge_services.demo.cast import BY_KEY, GM, LANE, PLAYERS, ROW, signer
 from weighbridge_services.demo.season import Season
@@ -28,20 +30,33 @@ def rules() -> dict[str, Any]:
     return {"places": places, "advance": {"track": 6, "cost": 2, "buys": ["dot", "ability"]}}
 
 
-def tell(kernel: Mapping[str, Any]) -> Season:
-    """Return the season; `kernel` is what the root says of lister, policy, witnesses and rule set."""
+def tell(kernel: Mapping[str, Any], guests: Iterable[Envelope] = ()) -> Season:
+    """Return the season; `kernel` is what the root says of lister, policy, witnesses and rule set.
+
+    `guests`: operator records of those who follow although the root does not name them.
+    """
     season = Season()
-    opening(season, kernel)
-    for chapter in (the_bell, the_bell_again, tides, late_ferry, two_rounds, harbour_dues, the_last_of_november):
+    opening(season, kernel, guests)
+    for chapter in (
+        the_bell,
+        the_bell_again,
+        tides,
+        late_ferry,
+        two_rounds,
+        harbour_dues,
+        the_last_of_november,
+    ):
         chapter(season)
     december(season)
     return season
 
 
-def opening(s: Season, kernel: Mapping[str, Any]) -> None:
+def opening(s: Season, kernel: Mapping[str, Any], guests: Iterable[Envelope]) -> None:
     """The root, seven sheets, two crews and the first prompt."""
     s.at("2023-11-20 08:00")
     s.root({"gm": signer(GM).did, "rules": rules(), **kernel})
+    for guest in guests:
+        s.hand_in(guest)
     for player in PLAYERS:
         s.put(
             player.key, "sheet", f"sheet-{player.key}", name=player.name, look=player.look, drive=player.drive,
@@ -56,17 +71,31 @@ def opening(s: Season, kernel: Mapping[str, Any]) -> None:
     s.move(GM, "prompt", "bell", from_="2023-11-21", to="2023-11-23")
     for key in ("ilse", "marek", "odile", "bram", "saskia", "wim"):
         s.move(GM, "rule", f"rule-{key}", subject=f"uri:sheet-{key}", answer="allow")
+    s.settle()
 
 
 def the_bell(s: Season) -> None:
     """21 November: the ferry bell is gone, and everybody goes to look."""
     s.towards(2581163)
-    s.ask("ilse", "1121-ilse", "fetch", "bell", {"url": f"{PAGE}/row/night-watch", "quote": "no bell after four"})
+    s.ask(
+        "ilse",
+        "1121-ilse",
+        "fetch",
+        "bell",
+        {"url": f"{PAGE}/row/night-watch", "quote": "no bell after four"},
+    )
     s.ask("marek", "1121-marek", "reckon", "bell", {"number": 412, "method": f"{PAGE}/marek/how-i-counted"})
     s.ask("odile", "1121-odile", "draw", "bell", {"image": f"{PAGE}/odile/wharf.png"}, push=True)
     s.ask("tomas", "1121-tomas", "sway", "bell", {"post": f"{PAGE}/tomas/1", "reply": f"{PAGE}/harbour/1"})
     s.ask("bram", "1121-bram", "build", "bell", {"made": f"{PAGE}/bram/a-bell-of-tin"})
-    s.ask("wim", "1121-wim", "fetch", "bell", {"url": f"{PAGE}/yard/ropes", "quote": "cut, not frayed"}, push=True)
+    s.ask(
+        "wim",
+        "1121-wim",
+        "fetch",
+        "bell",
+        {"url": f"{PAGE}/yard/ropes", "quote": "cut, not frayed"},
+        push=True,
+    )
     s.ask("wim", "1121-wim-again", "fetch", "bell", {"url": f"{PAGE}/yard/ropes-2", "quote": "cut twice"})
     s.roll()
     s.at("2023-11-21 18:30")
@@ -86,11 +115,25 @@ def the_bell_again(s: Season) -> None:
     s.towards(2645692)
     s.move("odile", "between", "1123-resist", purpose="resist", ask="uri:1121-odile")
     s.ask("ilse", "1123-ilse", "keep", "bell", {"url": f"{PAGE}/row/kept/lamp-7"})
-    s.ask("marek", "1123-marek", "audit", "tide", {"claim": f"{PAGE}/bram/a-bell-of-tin", "check": f"{PAGE}/marek/1"})
+    s.ask(
+        "marek",
+        "1123-marek",
+        "audit",
+        "tide",
+        {"claim": f"{PAGE}/bram/a-bell-of-tin", "check": f"{PAGE}/marek/1"},
+    )
     s.ask("odile", "1123-odile", "build", "tide", {"made": f"{PAGE}/odile/tide-pole"})
-    s.ask("bram", "1123-bram", "mend", "bell", {"before": f"{PAGE}/ferry/rope-1", "after": f"{PAGE}/ferry/rope-2"})
+    s.ask(
+        "bram",
+        "1123-bram",
+        "mend",
+        "bell",
+        {"before": f"{PAGE}/ferry/rope-1", "after": f"{PAGE}/ferry/rope-2"},
+    )
     s.ask("saskia", "1123-saskia", "reckon", "tide", {"number": 1883, "method": f"{PAGE}/saskia/marks"})
-    s.ask("wim", "1123-wim", "sway", "tide", {"post": f"{PAGE}/wim/5", "reply": f"{PAGE}/harbour/6"}, push=True)
+    s.ask(
+        "wim", "1123-wim", "sway", "tide", {"post": f"{PAGE}/wim/5", "reply": f"{PAGE}/harbour/6"}, push=True
+    )
     s.roll()
     s.at("2023-11-23 20:00")
     s.move("saskia", "answer", "1123-answer", ask="uri:1123-marek", how="oppose")
@@ -103,17 +146,32 @@ def the_bell_again(s: Season) -> None:
            clock={"name": "The lamp tax", "size": 8, "kind": "faction"})  # fmt: skip
     s.at("2023-11-24 10:00")
     s.move("ilse", "advance", "1124-advance", buys="dot", action="mend")
-    s.move("bram", "between", "1124-repair", purpose="repair", trace={"made": f"{PAGE}/bram/splint"}, harm="build")
+    s.move(
+        "bram",
+        "between",
+        "1124-repair",
+        purpose="repair",
+        trace={"made": f"{PAGE}/bram/splint"},
+        harm="build",
+    )
 
 
 def tides(s: Season) -> None:
     """25 November: both crews in each other's streets."""
     s.at("2023-11-25 09:00")
-    s.move(GM, "strike", "1125-strike", subject="uri:1123-odile", why="The tide pole is Bram's own, painted over.")
+    s.move(
+        GM,
+        "strike",
+        "1125-strike",
+        subject="uri:1123-odile",
+        why="The tide pole is Bram's own, painted over.",
+    )
     s.towards(2710221)
     s.move("marek", "between", "1125-resist", purpose="resist", ask="uri:1123-marek")
     s.move("tomas", "assist", "1125-assist", prompt="uri:tide", for_="did:@marek")
-    s.ask("ilse", "1125-ilse", "fetch", "tide", {"url": f"{PAGE}/lane/tide-book", "quote": "page 9 is missing"})
+    s.ask(
+        "ilse", "1125-ilse", "fetch", "tide", {"url": f"{PAGE}/lane/tide-book", "quote": "page 9 is missing"}
+    )
     s.ask("marek", "1125-marek", "reckon", "tide", {"number": 9, "method": f"{PAGE}/marek/pages"})
     s.ask("bram", "1125-bram", "fetch", "lamps", {"url": f"{PAGE}/row/oil", "quote": "paid until spring"})
     s.ask("saskia", "1125-saskia", "trace", "lamps", {"uris": ["uri:1121-ilse", "uri:1123-ilse"]})
@@ -131,11 +189,19 @@ def late_ferry(s: Season) -> None:
     s.move(GM, "prompt", "river", from_="2023-11-27", to="2023-12-04", target={"self": True}, invited=["did:@odile"],
            clock={"name": "The river as it runs", "size": 4, "kind": "project"})  # fmt: skip
     s.towards(2774750)
-    s.ask("ilse", "1127-ilse", "sway", "tide", {"post": f"{PAGE}/ilse/3", "reply": f"{PAGE}/lane/4"}, push=True)
+    s.ask(
+        "ilse", "1127-ilse", "sway", "tide", {"post": f"{PAGE}/ilse/3", "reply": f"{PAGE}/lane/4"}, push=True
+    )
     s.ask("odile", "1127-odile", "draw", "river", {"image": f"{PAGE}/odile/bend-1.png"})
     s.ask("tomas", "1127-tomas", "vouch", "tide", {"vouchFor": f"{PAGE}/lane/the-old-clerk"})
     s.ask("bram", "1127-bram", "build", "lamps", {"made": f"{PAGE}/bram/oil-scale"}, push=True)
-    s.ask("saskia", "1127-saskia", "audit", "lamps", {"claim": f"{PAGE}/row/kept/lamp-7", "check": f"{PAGE}/saskia/2"})
+    s.ask(
+        "saskia",
+        "1127-saskia",
+        "audit",
+        "lamps",
+        {"claim": f"{PAGE}/row/kept/lamp-7", "check": f"{PAGE}/saskia/2"},
+    )
     s.ask("wim", "1127-wim", "fetch", "river", {"url": f"{PAGE}/odile/bend-1", "quote": "not my river"})
     s.roll()
 
@@ -150,14 +216,24 @@ def two_rounds(s: Season) -> None:
     s.towards(2797373)
     s.move("ilse", "between", "1128-resist", purpose="resist", ask="uri:1127-ilse")
     s.ask("marek", "1128-marek", "trace", "dues", {"uris": ["uri:1123-saskia"]})
-    s.ask("ilse", "1128-ilse", "fetch", "dues", {"url": f"{PAGE}/green/stalls", "quote": "two pennies a stall"})
+    s.ask(
+        "ilse", "1128-ilse", "fetch", "dues", {"url": f"{PAGE}/green/stalls", "quote": "two pennies a stall"}
+    )
     s.ask("bram", "1128-bram", "keep", "lamps", {"url": f"{PAGE}/bram/kept/oil-scale"})
-    s.ask("saskia", "1128-saskia", "audit", "dues", {"claim": "uri:1127-tomas", "check": f"{PAGE}/saskia/clerk"})
+    s.ask(
+        "saskia", "1128-saskia", "audit", "dues", {"claim": "uri:1127-tomas", "check": f"{PAGE}/saskia/clerk"}
+    )
     s.roll()
     s.move(GM, "consequence", "1128-pick-3", ask="uri:1128-saskia", pick="harm2", action="audit")
     s.towards(2798644)
     s.move("saskia", "between", "1128-resist-2", purpose="resist", ask="uri:1128-saskia")
-    s.ask("tomas", "1128-tomas", "bargain", "dues", {"offer": f"{PAGE}/tomas/8", "acceptance": f"{PAGE}/green/9"})
+    s.ask(
+        "tomas",
+        "1128-tomas",
+        "bargain",
+        "dues",
+        {"offer": f"{PAGE}/tomas/8", "acceptance": f"{PAGE}/green/9"},
+    )
     s.ask("wim", "1128-wim", "bargain", "dues", {"offer": f"{PAGE}/wim/9", "acceptance": f"{PAGE}/green/10"},
           push=True)  # fmt: skip
     s.roll()

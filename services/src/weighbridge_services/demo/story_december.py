@@ -24,19 +24,44 @@ def the_mill(s: Season) -> None:
     s.move(GM, "prompt", "flour", from_="2023-12-02", to="2023-12-04", target={"place": "mill"},
            clock={"name": "Flour for the winter", "size": 4, "kind": "faction"})  # fmt: skip
     s.towards(2903808)
-    s.ask("marek", "1202-marek", "audit", "flour", {"claim": f"{PAGE}/mill/sacks", "check": f"{PAGE}/marek/sacks"})
+    s.ask(
+        "marek",
+        "1202-marek",
+        "audit",
+        "flour",
+        {"claim": f"{PAGE}/mill/sacks", "check": f"{PAGE}/marek/sacks"},
+    )
     s.ask("odile", "1202-odile", "build", "river", {"made": f"{PAGE}/odile/model"})
-    s.ask("tomas", "1202-tomas", "bargain", "flour", {"offer": f"{PAGE}/tomas/14", "acceptance": f"{PAGE}/mill/15"})
+    s.ask(
+        "tomas",
+        "1202-tomas",
+        "bargain",
+        "flour",
+        {"offer": f"{PAGE}/tomas/14", "acceptance": f"{PAGE}/mill/15"},
+    )
     s.ask("bram", "1202-bram", "mend", "flour", {"before": f"{PAGE}/mill/wheel-1", "after": f"{PAGE}/mill/wheel-2"},
           push=True)  # fmt: skip
-    s.ask("saskia", "1202-saskia", "fetch", "flour", {"url": f"{PAGE}/mill/book", "quote": "forty sacks, not fifty"})
+    s.ask(
+        "saskia",
+        "1202-saskia",
+        "fetch",
+        "flour",
+        {"url": f"{PAGE}/mill/book", "quote": "forty sacks, not fifty"},
+    )
     s.roll()
 
 
 def the_river(s: Season) -> None:
     """4 December: the last day of the mill and of the map."""
     s.at("2023-12-03 11:00")
-    s.move("ilse", "between", "1203-repair", purpose="repair", trace={"url": f"{PAGE}/ilse/17", "quote": "better"}, harm="fetch")
+    s.move(
+        "ilse",
+        "between",
+        "1203-repair",
+        purpose="repair",
+        trace={"url": f"{PAGE}/ilse/17", "quote": "better"},
+        harm="fetch",
+    )
     s.move("marek", "claim", "1203-claim", xp="contradicted", post=f"{PAGE}/marek/21")
     s.towards(2968337)
     s.move("marek", "between", "1204-resist", purpose="resist", ask="uri:1202-marek")
@@ -49,7 +74,13 @@ def the_river(s: Season) -> None:
     s.at("2023-12-04 20:00")
     s.move("saskia", "answer", "1204-answer", ask="uri:1204-ilse", how="bargain")
     s.move(GM, "consequence", "1204-pick", ask="uri:1204-saskia", pick="tick")
-    s.move("marek", "advance", "1204-advance", buys="ability", text="Can tell a copied number from a counted one.")
+    s.move(
+        "marek",
+        "advance",
+        "1204-advance",
+        buys="ability",
+        text="Can tell a copied number from a counted one.",
+    )
 
 
 def the_ledger(s: Season) -> None:
@@ -60,7 +91,13 @@ def the_ledger(s: Season) -> None:
     s.towards(3097395)
     s.ask("ilse", "1209-ilse", "mend", "page-nine", {"before": f"{PAGE}/odile/18", "after": f"{PAGE}/odile/19"},
           for_="did:@odile", harm="draw")  # fmt: skip
-    s.ask("marek", "1209-marek", "audit", "page-nine", {"claim": f"{PAGE}/lane/page-nine", "check": f"{PAGE}/marek/9"})
+    s.ask(
+        "marek",
+        "1209-marek",
+        "audit",
+        "page-nine",
+        {"claim": f"{PAGE}/lane/page-nine", "check": f"{PAGE}/marek/9"},
+    )
     s.ask("bram", "1209-bram", "keep", "page-nine", {"url": f"{PAGE}/lane/kept/page-nine"})
     s.ask("saskia", "1209-saskia", "trace", "page-nine", {"uris": ["uri:1125-marek"]})
     s.ask("wim", "1209-wim", "draw", "page-nine", {"image": f"{PAGE}/wim/page-nine.png"})
@@ -82,8 +119,16 @@ def the_last_ferry(s: Season) -> None:
     s.ask("odile", "1211-odile", "draw", "page-nine", {"image": f"{PAGE}/odile/river.png"})
     s.ask("tomas", "1211-tomas", "vouch", "page-nine", {"vouchFor": f"{PAGE}/lane/bram"})
     s.ask("bram", "1211-bram", "build", "page-nine", {"made": f"{PAGE}/bram/the-bell"}, push=True)
-    s.ask("saskia", "1211-saskia", "audit", "page-nine", {"claim": f"{PAGE}/odile/river.png", "check": f"{PAGE}/saskia/7"})
-    s.ask("wim", "1211-wim", "fetch", "page-nine", {"url": f"{PAGE}/wharf/bell", "quote": "it rang, I heard it"})
+    s.ask(
+        "saskia",
+        "1211-saskia",
+        "audit",
+        "page-nine",
+        {"claim": f"{PAGE}/odile/river.png", "check": f"{PAGE}/saskia/7"},
+    )
+    s.ask(
+        "wim", "1211-wim", "fetch", "page-nine", {"url": f"{PAGE}/wharf/bell", "quote": "it rang, I heard it"}
+    )
     s.roll()
     s.at("2023-12-12 18:00")
     s.move(GM, "consequence", "1212-pick", ask="uri:1211-bram", pick="heat")
