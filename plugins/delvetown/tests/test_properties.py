@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from weighbridge.conformance.games import Game
+from weighbridge.conformance.folding import differing_from_plain
+from weighbridge.conformance.games import Game, struck
 from weighbridge.fold import Fold
 from weighbridge_delvetown import RULES
 from weighbridge_delvetown.generate import Season
@@ -166,10 +168,10 @@ def test_a_struck_ask_leaves_the_table_as_if_it_had_never_been(seed: int, which:
         end += 1
     value = {"kind": "strike", "subject": f"uri:{name}", "why": "It does not fit."}
     strike = {"at": steps[end - 1]["at"], "by": "@gm", "put": "move", "value": value}
-    struck = {**document, "steps": [*steps[:end], strike, *steps[end:]]}
-    never = json.loads(json.dumps(struck))
+    told = {**document, "steps": [*steps[:end], strike, *steps[end:]]}
+    never = json.loads(json.dumps(told))
     never["steps"][place]["value"] = {"kind": "say"}
-    one, other = (_cells(each) for each in (struck, never))
+    one, other = (_cells(each) for each in (told, never))
     assert one == other
 
 
@@ -177,3 +179,11 @@ def _cells(document: dict[str, Any]) -> dict[str, Any]:
     *_, (fold, _) = folding(document)
     everything = fold.snapshot().cells
     return {key: data for key, data in everything.items() if not key.startswith(REMAINS)}
+
+
+@pytest.mark.parametrize("seed", [288, 340, 358, 412, 456])
+def test_a_ruling_that_loses_its_force_gives_back_what_it_had_voided(seed: int) -> None:
+    """Seasons in which the GM strikes a strike, or a pick that had replaced another."""
+    document = RULES.generate(Random(seed))
+    game = struck(Game(RULES, document), document, seed)
+    assert list(differing_from_plain(game)) == []

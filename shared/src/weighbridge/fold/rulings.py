@@ -19,6 +19,7 @@ from weighbridge.fold.records import Mark, Standing, place_of
 from weighbridge.fold.world import World
 from weighbridge.log.entries import Listed
 
+MARKS = "_/mark/"
 STAKES = "_/stake/-"
 """The cell that says that there are stakes at all."""
 
@@ -38,7 +39,8 @@ def take(world: World, listed: Listed, era_start: int) -> int | None:
     voids = ruling.effect == "void" and back
     mark = world.mark_of(subject.uri)
     releases = not voids and prior is not None and mark is not None and mark.struck
-    affected = [subject.seq] * (voids or releases) + ([prior.seq] if prior is not None else [])
+    affected = [subject.seq, *_hinging(world, subject.uri)] if voids or releases else []
+    affected += [prior.seq] if prior is not None else []
     if not affected:
         world.cells.set(key, Standing(docket.uri, ruling.effect, docket.seq))
         return None
@@ -46,6 +48,7 @@ def take(world: World, listed: Listed, era_start: int) -> int | None:
         set_mark(world, docket.uri, late=True)
         return None
     if prior is not None:
+        _inherit(world, prior.by, docket.uri)
         set_mark(world, prior.by, void=docket.uri)
     if voids:
         _strike(world, subject, docket)
@@ -53,6 +56,40 @@ def take(world: World, listed: Listed, era_start: int) -> int | None:
         set_mark(world, subject.uri, void=None, struck=False, reports={})
     world.cells.set(key, Standing(docket.uri, ruling.effect, docket.seq))
     return min(affected)
+
+
+def _hinging(world: World, uri: str) -> list[int]:
+    """Return the entries of what a record had voided, directly or not: whether they stand hinges on whether it does."""
+    voided = _voided(world)
+    found, names = [], [uri]
+    for name in names:
+        fresh = [each for each, mark in voided if mark.void == name and each not in names]
+        names += fresh
+        found += [seq for each in fresh if (seq := world.history.first(each)) is not None]
+    return found
+
+
+def _inherit(world: World, old: str, new: str) -> None:
+    """Let what a record had replaced be replaced by the record that now replaces it in turn."""
+    for uri, mark in _voided(world):
+        if mark.void == old and not mark.struck:
+            set_mark(world, uri, void=new)
+
+
+def _voided(world: World) -> list[tuple[str, Mark]]:
+    marks = [(_listed_at(world, key), world.cells.read(key, Mark)) for key in world.cells.keys(MARKS)]
+    return [(uri, mark) for uri, mark in marks if mark is not None and mark.void is not None]
+
+
+def _listed_at(world: World, key: str) -> str:
+    # DIDs and record keys may both hold colons: of the at-uris a key may stand for, the one that is in the log.
+    collection, _, name = key.removeprefix(MARKS).partition("/")
+    parts = name.split(":")
+    uris = [
+        f"at://{':'.join(parts[:cut])}/{collection}/{':'.join(parts[cut:])}"
+        for cut in range(len(parts) - 1, 0, -1)
+    ]
+    return next((uri for uri in uris if world.history.first(uri) is not None), uris[0] if uris else "")
 
 
 def _signed_by_gm(world: World, listed: Listed) -> Docket | None:
@@ -127,9 +164,16 @@ def mark_wanted(world: World, wanted: Mapping[str, Mark]) -> int | None:
     for uri in sorted(wanted):
         old, want = world.mark_of(uri) or Mark(), wanted[uri]
         seq = world.history.first(uri)
-        if seq is None or seq >= world.seq or (want.upheld and old.upheld) or (want.void and old.void):
+        if (
+            seq is None
+            or seq >= world.seq
+            or (want.upheld and old.upheld)
+            or (want.void and world.is_void(uri))
+        ):
             continue
-        set_mark(world, uri, upheld=old.upheld or want.upheld, void=old.void or want.void)
+        if want.void is not None:
+            _inherit(world, uri, want.void)
+        set_mark(world, uri, upheld=old.upheld or want.upheld, void=want.void or old.void)
         changed.append(seq)
     return min(changed) if changed else None
 
