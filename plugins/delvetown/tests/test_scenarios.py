@@ -7,7 +7,7 @@ import os
 import re
 
 import pytest
-from delvetown_town import PLUGIN, SCENARIOS, files, handed
+from delvetown_town import PLUGIN, SCENARIOS, files, fold_file, handed
 from weighbridge.fold.records import CODES as KERNEL_CODES
 from weighbridge_delvetown import CREDIT, RULES
 
@@ -28,6 +28,16 @@ def test_every_code_is_provoked_by_a_scenario() -> None:
         for said in json.loads(path.read_text())["expect"].get("reports", {}).values():
             seen |= set(said)
     assert [code for code in CODES if code not in seen] == []
+
+
+def test_every_report_names_its_section() -> None:
+    said: dict[str, str] = {}
+    for path in files():
+        for reports in fold_file(path).reports.values():
+            said |= {code: sentence for code, sentence in reports.items() if code in RULES.codes}
+    del said["scar-deleted"]  # the kernel's sentence: it says what became of the record
+    assert [code for code, sentence in said.items() if not re.search(r"\(.*§\d+.*\)\.?$", sentence)] == []
+    assert len(said) > 25
 
 
 def test_the_codes_are_those_of_the_specification() -> None:
