@@ -11,6 +11,7 @@ from weighbridge import codec
 from weighbridge.dice import round_after
 from weighbridge.fold.operators import listing_origin
 from weighbridge.identity import Signer, encode_envelope, format_note, sign_note, sign_record
+from weighbridge.identity import cosign as cosign_note
 from weighbridge.local_chain import LocalChain
 from weighbridge.log.checkpoint import Checkpoint
 from weighbridge.log.entries import Listed, make_entry
@@ -98,6 +99,7 @@ class Season:
         self.proofs: list[bytes | None] = []
         self.log = MerkleLog()
         self._count = 0
+        self.witnesses: list[Node] = []
         value: dict[str, Any] = {"gm": GM.did, "beacon": {"chain": CHAIN_VALUE, "margin": 3}, **root}
         value |= {} if policy is None else {"policy": policy}
         value |= {} if lister is None else {"lister": lister.did}
@@ -140,13 +142,22 @@ class Season:
         return self.put(by, "note", {"text": text})
 
     def flip(self, by: Signer, call: str = "heads") -> str:
-        """List a flip and the beacon it rolls on."""
+        """List a flip, the receipts that make it timely, and the beacon it rolls on."""
         uri = self.put(by, "flip", {"call": call})
         number = round_after(CHAIN.chain, self.now, 3)
+        for node in self.witnesses:
+            self.receipt(node)
         self.put(
             GM, "network.weighbridge.beacon", {"round": number, "signature": CHAIN.sign(number)}, 10 * SECOND
         )
         return uri
+
+    def receipt(self, node: Node) -> None:
+        """List an operator's receipt of the log so far."""
+        text = Checkpoint(listing_origin(GAME), self.size, self.log.root()).text()
+        line = cosign_note(node.keys.log, node.name, text, self.now // SECOND)
+        value = {"checkpoint": format_note(text, [line]).decode()}
+        self.put(node.keys.records, "network.weighbridge.receipt", value, 0)
 
     def operator(self, node: Node) -> None:
         """List an operator's keys."""

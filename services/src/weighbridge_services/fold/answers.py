@@ -133,7 +133,8 @@ class Answers:
         transcript = fold.transcript
         answer: dict[str, Any] = {
             "game": fold.game, "size": fold.size, "at": fold.world.at, "origin": fold.origin,
-            "leaves": transcript.size, "root": transcript.root(), "due": list(fold.due()), "pending": pending(fold),
+            "leaves": transcript.size, "root": transcript.root(), "origins": [era.origin for era in self._store.eras],
+            "due": list(fold.due()), "pending": pending(fold),
             "cosigned": self._signing.newest, "says": self._signing.weaknesses(),
             "stopped": None if stopped is None else {"reason": stopped.reason, "says": stopped.says},
             "operators": operators(fold), "policy": _policy(root), "gm": None if root is None else root.gm,

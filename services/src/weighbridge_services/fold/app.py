@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+
+from weighbridge.ledger import Ledger
 
 from weighbridge_services.clock import Clock
 from weighbridge_services.fold.game import GameFold, Means
+from weighbridge_services.folding.letters import Letters
 from weighbridge_services.folding.rulesets import Configured, RuleSets
 from weighbridge_services.folding.store import LEDGER
+from weighbridge_services.folding.threads import LedgerThread
 from weighbridge_services.node import Node
-from weighbridge_services.wire import Bus
+from weighbridge_services.wire import Bus, crash_point
 
 
 class Service:
@@ -25,17 +27,18 @@ class Service:
         self._bus = bus
         self._clock = clock
         self._rulesets = rulesets
-        self._thread = ThreadPoolExecutor(1, "fold")
-        self._ledger: Any = None
+        self._thread = LedgerThread("fold")
+        self._ledger: Ledger | None = None
         self.games: list[GameFold] = []
 
     async def start(self) -> None:
         """Open the ledger, follow each game's log, answer questions."""
-        loop = asyncio.get_running_loop()
-        self._ledger = await loop.run_in_executor(self._thread, self._node.ledger, LEDGER)
-        for table in self._node.games:
-            chosen = self._rulesets or Configured(self._node.config.plugins.rulesets, table.ruleset)
-            means = Means(self._node, table, self._bus, self._clock, self._ledger, self._thread)
+        node, run = self._node, self._thread.run
+        self._ledger = ledger = await run(node.ledger, LEDGER)
+        letters = Letters(self._bus, ledger, run, lambda: crash_point(node, "fold.after-publish"))
+        for table in node.games:
+            chosen = self._rulesets or Configured(node.config.plugins.rulesets, table.ruleset)
+            means = Means(node, table, self._bus, self._clock, ledger, run, letters)
             game = await GameFold.open(means, chosen)
             self.games.append(game)
             await game.start()
@@ -45,8 +48,8 @@ class Service:
         for game in self.games:
             await game.stop()
         if self._ledger is not None:
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._ledger.close)
-        self._thread.shutdown()
+            await self._thread.run(self._ledger.close)
+        self._thread.end()
 
     def health(self) -> dict[str, Any]:
         """Return how it is."""

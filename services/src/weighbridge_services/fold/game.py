@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import structlog
@@ -24,6 +23,7 @@ from weighbridge_services.fold.publishing import Publisher
 from weighbridge_services.fold.runner import Runner
 from weighbridge_services.fold.signing import Signing
 from weighbridge_services.folding.errors import LogDiffers, OwnLogMalformed
+from weighbridge_services.folding.letters import Letters, Run
 from weighbridge_services.folding.replaying import first_value
 from weighbridge_services.folding.rulesets import RuleSets, wanted_origin
 from weighbridge_services.folding.statements import Statement
@@ -36,7 +36,6 @@ IDLE: Final = 1.0
 RETRY: Final = 0.25
 
 log = structlog.get_logger()
-T = TypeVar("T")
 
 
 class LogMessage(msgspec.Struct, frozen=True):
@@ -55,11 +54,8 @@ class Means(NamedTuple):
     bus: Bus
     clock: Clock
     ledger: Ledger
-    thread: ThreadPoolExecutor
-
-    async def run(self, work: Callable[..., T], *arguments: Any) -> T:
-        """Have the ledger's thread do some work; wait for it even when cancelled: a batch is never torn."""
-        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self.thread, work, *arguments))
+    run: Run
+    letters: Letters
 
 
 class GameFold:
@@ -73,7 +69,7 @@ class GameFold:
         store = FoldStore(means.ledger, means.table.uri)
         self.runner = Runner(means.node, store, rulesets, self._subjects)
         self.signing = Signing(means.node, self.runner, self._subjects)
-        self._publisher = Publisher(means.node, means.bus, self._subjects, self.signing, means.run)
+        self._publisher = Publisher(means.bus, self._subjects, self.signing, means.run, means.letters)
         self._answers = Answers(means.node, self.runner, self.signing, means.table)
         self._position = store.number("read")
         self._size = store.log.size
@@ -85,7 +81,8 @@ class GameFold:
     @classmethod
     async def open(cls, means: Means, rulesets: RuleSets) -> GameFold:
         """Make it from what the ledger holds."""
-        return await means.run(cls, means, rulesets)
+        made: GameFold = await means.run(cls, means, rulesets)
+        return made
 
     async def start(self) -> None:
         """Begin to read, to answer and to publish."""
@@ -98,7 +95,7 @@ class GameFold:
 
     def _in_thread(self, answer: Callable[[bytes], bytes]) -> Callable[[bytes], Any]:
         async def serve(body: bytes) -> bytes:
-            found = await self._means.run(answer, body)
+            found: bytes = await self._means.run(answer, body)
             self._wake.set()
             return found
 

@@ -50,16 +50,23 @@ def from_snapshot(store: FoldStore, rulesets: RuleSets, below: int) -> Start:
     Raises NoLog, CannotRun.
     """
     for size in store.snapshot_sizes(below):
-        found = store.snapshot(size)
-        if found is None:
-            continue
-        snapshot, era = found
-        root = first_value(store)
-        running = rulesets.named(root, era.name, era.pin)
-        fold = begin(store.game, root, rulesets, store.log, Running(running.ruleset, era.pin))
-        fold.restore(snapshot)
-        return Start(fold, era, size)
+        found = started_at(store, rulesets, size)
+        if found is not None:
+            return found
     return from_start(store, rulesets)
+
+
+def started_at(store: FoldStore, rulesets: RuleSets, size: int) -> Start | None:
+    """Return a fold from the snapshot of `size` entries, or None if that is damaged. Raises NoLog, CannotRun."""
+    found = store.snapshot(size)
+    if found is None:
+        return None
+    snapshot, era = found
+    root = first_value(store)
+    running = rulesets.named(root, era.name, era.pin)
+    fold = begin(store.game, root, rulesets, store.log, Running(running.ruleset, era.pin))
+    fold.restore(snapshot)
+    return Start(fold, era, size)
 
 
 class Moving:

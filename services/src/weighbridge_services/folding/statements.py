@@ -38,10 +38,10 @@ class NoStatement(Refused):
 class Statement(msgspec.Struct, frozen=True, omit_defaults=True):
     """What an operator says of the first `size` leaves of the transcript `origin`, whose root (32 bytes) it gives.
 
-    `note`: the transcript's checkpoint, cosigned with the recompute key; an `ok` has one. `state`: the state
-    root, where the delta of the last entry holds it. `reason`: a code; `says`: what goes with it, for people,
-    among it what weakens the game itself (a private chain, no operators but the lister, no witnesses).
-    `evidence`: the CID of an evidence bundle's manifest.
+    `entries`: how many entries of the log that is. `note`: the transcript's checkpoint, cosigned with the
+    recompute key; an `ok` has one. `state`: the state root, where the delta of the last entry holds it.
+    `reason`: a code; `says`: what goes with it, for people, among it what weakens the game itself (a private
+    chain, no operators but the lister, no witnesses). `evidence`: the CID of an evidence bundle's manifest.
     """
 
     game: str
@@ -49,6 +49,7 @@ class Statement(msgspec.Struct, frozen=True, omit_defaults=True):
     origin: str
     size: int
     root: bytes
+    entries: int | None = None
     state: Cid | None = None
     note: str | None = None
     reason: str | None = None

@@ -1,0 +1,377 @@
+"""One game of the cross-check: every operator's statements read, compared, and acted upon."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import msgspec
+import structlog
+from nats.aio.msg import Msg
+from weighbridge import codec
+from weighbridge.errors import Refused, Unavailable, WeighbridgeError
+from weighbridge.identity import (
+    Envelope,
+    OperatorRecord,
+    Policy,
+    check_operator,
+    encode_envelope,
+    parse_policy,
+)
+
+from weighbridge_services.config import GameTable
+from weighbridge_services.cross_check.book import Book, Equivocation
+from weighbridge_services.cross_check.decide import (
+    agreement,
+    better,
+    differing,
+    differing_cells,
+    foreign_pin,
+    is_outvoted,
+)
+from weighbridge_services.cross_check.errors import NotBorneOut, SelfCheckFailed
+from weighbridge_services.cross_check.tracing import Parting, part, refolded, write_evidence
+from weighbridge_services.folding.letters import Letters, Run
+from weighbridge_services.folding.statements import (
+    Said,
+    Statement,
+    Verdict,
+    open_statement,
+    sign_finding,
+    sign_statement,
+)
+from weighbridge_services.node import Node
+from weighbridge_services.wire import Bus
+
+AUDIT: Final = "cross-check"
+IDLE: Final = 1.0
+RETRY: Final = 0.5
+LONGEST: Final = 60.0
+"""Seconds between two self-checks that fail, at most."""
+WAITING: Final = 10_000
+"""Statements of an operator whose keys are not known yet that are kept at most."""
+
+log = structlog.get_logger()
+
+
+class Means(NamedTuple):
+    """What a game's cross-check works with."""
+
+    node: Node
+    table: GameTable
+    bus: Bus
+    book: Book
+    run: Run
+    letters: Letters
+
+
+class Known(NamedTuple):
+    """What this node's fold says of the game: who its operators are, its policy, its transcripts, how far it is."""
+
+    operators: dict[str, OperatorRecord]
+    policy: Policy | None
+    origins: tuple[str, ...]
+    folded: int
+
+
+class GameCheck:
+    """Compares what operators say of one game."""
+
+    def __init__(self, means: Means) -> None:
+        self._means = means
+        self._game = means.table.uri
+        self._own = means.node.subjects(self._game)
+        self._me = means.node.did
+        peers = {peer.did for peer in means.table.peers} | {means.table.lister or self._me, self._me}
+        self._dids = sorted(peers)
+        self._known = Known({self._me: means.node.operator_record(self._game)}, None, (), 0)
+        self._waiting: dict[str, list[tuple[int, bytes]]] = {did: [] for did in self._dids}
+        self._open: dict[str, Statement] = {}
+        self._foreign: dict[str, Statement] = {}
+        self._checked: set[tuple[str, int]] = set()
+        self._wake = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._not_before, self._delay = 0.0, RETRY
+        self.trouble = ""
+
+    async def start(self) -> None:
+        """Begin to read and to answer."""
+        bus = self._means.bus
+        self._task = asyncio.create_task(self._watched(), name="cross-check")
+        for did in self._dids:
+            subjects = self._means.node.subjects(self._game, did)
+            position = await self._means.run(self._means.book.position, did)
+            bus.follow(
+                subjects.stream("RECORDS"), f"{subjects.prefix}.statement.>", _place(position), self._reader(did)
+            )  # fmt: skip
+        await bus.serve(self._own.rpc("agreed"), self._answer)
+
+    async def stop(self) -> None:
+        """Stop what is under way."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def health(self) -> dict[str, Any]:
+        """Return how far operators agree."""
+        agreed = self._means.book.agreed
+        return {
+            "agreed": 0 if agreed is None else agreed.size,
+            "agreeing": 0 if agreed is None else len(agreed.operators),
+            "reached": 0 if agreed is None else int(agreed.reached),
+            "differing": len(self._open),
+        }
+
+    async def _answer(self, body: bytes) -> bytes:
+        book = self._means.book
+        agreed = None if book.agreed is None else msgspec.to_builtins(book.agreed, builtin_types=(bytes,))
+        return codec.encode({"agreed": agreed, "differing": await self._means.run(book.differing)})
+
+    # --- reading -----------------------------------------------------------------------------------------------
+
+    def _reader(self, did: str) -> Callable[[list[Msg]], Any]:
+        async def read(messages: list[Msg]) -> None:
+            if did not in self._known.operators:
+                await self._learn()
+            self._waiting[did] += [(m.metadata.sequence.stream, m.data) for m in messages]
+            del self._waiting[did][:-WAITING]
+            await self._take(did)
+            self._wake.set()
+
+        return read
+
+    async def _learn(self) -> None:
+        """Ask this node's fold who the operators are. What it does not say now it says later."""
+        try:
+            answer: Any = codec.decode(await self._means.bus.ask(self._own.rpc("status"), codec.encode({})))
+        except (Unavailable, Refused) as error:
+            log.debug("the fold does not say who the operators are", says=error.message)
+            return
+        operators = {did: check_operator(did, value)[0] for did, value in answer["operators"].items()}
+        known = {did: record for did, record in operators.items() if record is not None}
+        known[self._me] = self._means.node.operator_record(self._game)
+        policy = None if answer["policy"] is None else parse_policy(answer["policy"])[0]
+        self._known = Known(known, policy, tuple(answer["origins"]), answer["size"])
+
+    async def _take(self, did: str) -> None:
+        operator = self._known.operators.get(did)
+        waiting, self._waiting[did] = self._waiting[did], []
+        if operator is None:
+            # Until its keys are in the log nothing of it can be verified; after a restart it is read again.
+            self._waiting[did] = waiting
+            return
+        for _, data in waiting:
+            try:
+                said = open_statement(data, self._game, operator)
+            except Refused as refused:
+                log.warning("no statement", operator=did, code=refused.code, says=refused.message)
+                continue
+            await self._compare(said)
+        if waiting:
+            await self._means.run(self._means.book.set_position, did, waiting[-1][0])
+
+    async def _compare(self, said: Said) -> None:
+        statement, book = said.statement, self._means.book
+        if statement.verdict != "ok":
+            log.warning(
+                "an operator does not agree", operator=said.operator, verdict=statement.verdict,
+                reason=statement.reason, says=statement.says,
+            )  # fmt: skip
+            return
+        fault = await self._means.run(book.add, said)
+        if fault is not None:
+            await self._accuse(fault)
+            return
+        roots = await self._means.run(book.roots, statement.origin, statement.size, self._dids)
+        agreed = agreement(statement.origin, statement.size, roots, self._known.policy)
+        if agreed is not None and better(agreed, book.agreed):
+            await self._means.run(book.keep_agreed, agreed)
+        for did in differing(roots, self._me):
+            earlier = self._open.get(did)
+            if earlier is None or earlier.size > statement.size:
+                self._open[did] = statement
+        if said.operator != self._me:
+            self._foreign[said.operator] = statement
+
+    async def _accuse(self, fault: Equivocation) -> None:
+        says = f"{fault.operator} has signed two roots of {fault.size} leaves of {fault.origin}"
+        log.error("an operator contradicts itself", operator=fault.operator, size=fault.size)
+        finding = self._finding(
+            "equivocation",
+            fault.operator,
+            says,
+            origin=fault.origin,
+            size=fault.size,
+            notes=list(fault.notes),
+        )
+        name = f"equivocation/{fault.operator}/{fault.size}"
+        await self._means.run(self._means.book.say, name, [finding])
+
+    # --- acting ------------------------------------------------------------------------------------------------
+
+    async def _watched(self) -> None:
+        try:
+            while True:
+                await self._work()
+        except Exception as error:
+            log.error("the cross-check stopped", game=self._game, error=str(error))
+            self._means.bus.fail(error)
+
+    async def _work(self) -> None:
+        try:
+            await self._learn()
+            for did in self._dids:
+                await self._take(did)
+            await self._look_at_pins()
+            await self._settle_all()
+            await self._means.letters.send()
+        except Unavailable as error:
+            log.info("comparing later", game=self._game, says=error.message)
+            await asyncio.sleep(RETRY)
+            return
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._wake.wait(), IDLE)
+        self._wake.clear()
+
+    async def _settle_all(self) -> None:
+        now = asyncio.get_running_loop().time()
+        if now < self._not_before:
+            return
+        try:
+            for did, statement in list(self._open.items()):
+                await self._settle(did, statement)
+            self._delay, self.trouble = RETRY, ""
+        except SelfCheckFailed as error:
+            # Nobody is accused before this node has shown that it can fold its own log again.
+            log.error("the self-check failed", game=self._game, says=error.message, again=self._delay)
+            self._not_before, self._delay = now + self._delay, min(2 * self._delay, LONGEST)
+            self.trouble = f"{error.code}: {error.message}"
+
+    async def _look_at_pins(self) -> None:
+        for did, statement in list(self._foreign.items()):
+            del self._foreign[did]
+            if not foreign_pin(statement.origin, statement.entries, self._known.origins, self._known.folded):
+                if statement.origin not in self._known.origins:
+                    self._foreign[did] = statement
+                continue
+            origin = self._known.origins[-1]
+            says = f"{did} folds as {statement.origin}, and this node as {origin}"
+            log.error("another rule set or pin", operator=did, theirs=statement.origin, ours=origin)
+            finding = self._finding(
+                "divergence", did, says, kind="pin", size=statement.size, origin=statement.origin
+            )
+            own = msgspec.structs.replace(statement, origin=origin)
+            letters = [finding, self._statement("disagree", own, "pin", [says])]
+            await self._means.run(self._means.book.say, f"pin/{did}/{statement.origin}", letters)
+            if did == self._means.table.lister and did != self._me:
+                # A root without a pin takes the lister's: this node cannot run it.
+                await self._abstain(own, "pin-mismatch", says)
+
+    async def _settle(self, did: str, statement: Statement) -> None:
+        """Find out where an operator parts from this node, and say so; first whether this node is right."""
+        origin, size = statement.origin, statement.size
+        book = self._means.book
+        roots = await self._means.run(book.roots, origin, size, self._dids)
+        name = f"divergence/{did}/{origin}"
+        own = msgspec.structs.replace(statement, root=roots[self._me])
+        if not await self._means.run(book.is_done, name):
+            if not await self._is_right(own):
+                self._open.clear()
+                return
+            letters = await self._find(did, statement, roots)
+            await self._means.run(book.say, name, letters)
+        if is_outvoted(roots, self._me, self._known.policy):
+            await self._abstain(own, "outvoted", f"the quorum has signed another root of {size} leaves")
+        del self._open[did]
+
+    async def _is_right(self, own: Statement) -> bool:
+        """Fold again in a fresh process; if that gives another root than was signed, say so and cosign no more."""
+        at = own.origin, own.size
+        if at not in self._checked:
+            root = await refolded(self._means.node, self._game, own.origin, own.size)
+            if root != own.root:
+                says = f"folding again gives {root.hex()} of {own.size} leaves; signed is {own.root.hex()}"
+                await self._abstain(own, "self-check", says)
+                return False
+            self._checked.add(at)
+        return True
+
+    async def _find(
+        self, did: str, statement: Statement, roots: dict[str, bytes]
+    ) -> list[tuple[str, Envelope]]:
+        origin, size = statement.origin, statement.size
+        theirs = self._means.node.subjects(self._game, did)
+        own = msgspec.structs.replace(statement, root=roots[self._me])
+        try:
+            parting = await part(self._means.bus, self._own, theirs, origin, size, roots[did])
+        except NotBorneOut as error:
+            finding = self._finding("divergence", did, error.message, size=size, origin=origin)
+            return [finding, self._statement("disagree", own, error.code, [error.message])]
+        if parting is None:
+            says = f"{did} answers with the hashes of this node and has signed another root of {size} leaves"
+            return [self._finding("divergence", did, says, size=size, origin=origin)]
+        return await self._say_parting(did, own, parting)
+
+    async def _say_parting(self, did: str, own: Statement, parting: Parting) -> list[tuple[str, Envelope]]:
+        book, node = self._means.book, self._means.node
+        notes = [await self._means.run(book.note, who, own.origin, own.size) for who in (self._me, did)]
+        evidence = write_evidence(
+            node.folder, self._game, own.origin, own.size, parting, (self._me, notes[0]), (did, notes[1])
+        )
+        cells = differing_cells(parting.ours, parting.theirs)
+        about = cells[0] if cells else did
+        says = f"{did} parts from {self._me} at leaf {parting.index} ({parting.kind}): {', '.join(cells[:8])}"
+        log.error("operators differ", operator=did, at=parting.index, kind=parting.kind, cells=cells[:8])
+        value = {
+            "index": parting.index,
+            "size": own.size,
+            "origin": own.origin,
+            "kind": parting.kind,
+            "cells": cells[:64],
+        }
+        await self._means.run(book.keep_differing, did, value)
+        finding = self._finding(
+            "divergence",
+            about,
+            says,
+            **{"with": did},
+            exchanges=parting.exchanges,
+            evidence=evidence,
+            **value,
+        )
+        disagree = self._statement("disagree", own, parting.kind, [says], evidence=evidence)
+        return [finding, disagree]
+
+    # --- saying ------------------------------------------------------------------------------------------------
+
+    def _finding(self, code: str, about: str, says: str, **more: Any) -> tuple[str, Envelope]:
+        envelope = sign_finding(self._means.node.keys.records, self._game, AUDIT, code, about, says, **more)
+        return self._own.finding(AUDIT, str(envelope.cid)), envelope
+
+    def _statement(
+        self, verdict: Verdict, own: Statement, reason: str, says: list[str], **more: Any
+    ) -> tuple[str, Envelope]:
+        statement = Statement(
+            self._game, verdict, own.origin, own.size, own.root, reason=reason, says=says, **more
+        )
+        envelope = sign_statement(self._means.node.keys.records, statement)
+        return self._own.statement(str(envelope.cid)), envelope
+
+    async def _abstain(self, statement: Statement, reason: str, says: str) -> None:
+        """Say that this node cosigns no more, and have its fold stop. Raises Unavailable until the fold has."""
+        subject, envelope = self._statement("abstain", statement, reason, [says])
+        await self._means.run(self._means.book.say, f"abstain/{reason}", [(subject, envelope)])
+        try:
+            await self._means.bus.ask(
+                self._own.rpc("stop"), codec.encode({"statement": encode_envelope(envelope)})
+            )
+        except WeighbridgeError as error:
+            if isinstance(error, Unavailable):
+                raise
+            log.error("the fold does not stop", says=error.message)
+
+
+def _place(position: int) -> Callable[[], int]:
+    return lambda: position + 1

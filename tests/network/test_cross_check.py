@@ -1,0 +1,256 @@
+"""Operators compare what they found, and the one that differs is told apart."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import coin
+import pytest
+from games import ANN, BOB, GAME, Season, config, cosign, publish
+from nodes import World, until_async
+from running import Folding, environment, install_coin, records
+from weighbridge import codec
+from weighbridge.contract import Table
+from weighbridge.identity import encode_envelope, open_envelope
+from weighbridge.logfile import CarReader
+from weighbridge.plugins import pin
+from weighbridge_services.cross_check.app import Service as CrossCheck
+from weighbridge_services.folding.rulesets import Running
+from weighbridge_services.folding.statements import Statement, cosigned, open_statement, sign_statement
+from weighbridge_services.node import Node
+
+pytestmark = pytest.mark.anyio
+
+
+class Generous(coin.Coin):
+    """The coin game with one constant changed: a won flip counts two."""
+
+    def _score(self, table: Table, who: str, points: int) -> None:
+        super()._score(table, who, 2 * points)
+
+
+class Other:
+    """Rule sets that say they are the game's own, by its very pin, and are not."""
+
+    def first(self, root: Any) -> Running:
+        return Running(Generous(), str(pin(coin.RULES)))
+
+    def named(self, root: Any, name: str | None, wanted: str | None) -> Running:
+        return self.first(root)
+
+    def attachments(self, root: Any) -> dict[str, Any]:
+        return {}
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    found = install_coin(tmp_path)
+    monkeypatch.syspath_prepend(str(found))
+    monkeypatch.setenv("PYTHONPATH", environment(found)["PYTHONPATH"])
+    return found
+
+
+class Operator:
+    """One operator: a node with fold and cross-check."""
+
+    def __init__(self, world: World, node: Node) -> None:
+        self.world, self.node = world, node
+        self.folding = Folding(world, node)
+        self.published = 0
+
+    async def start(self, **options: Any) -> None:
+        await self.folding.start(**options)
+        await self.start_check()
+
+    async def start_check(self) -> None:
+        self.bus = await self.world.bus(self.node, "cross-check")
+        self.check = CrossCheck(self.node, self.bus, self.node.clock())
+        await self.check.start()
+
+    async def stop(self) -> None:
+        await self.bus.quiet()
+        await self.check.stop()
+        await self.folding.stop()
+
+    async def take(self, season: Season) -> None:
+        self.published = await publish(self.folding.bus, self.node, season, self.published)
+
+    async def agreed(self) -> Any:
+        return codec.decode(await self.bus.ask(self.node.subjects(GAME).rpc("agreed"), codec.encode({})))
+
+    async def verdicts(self) -> list[tuple[str, str | None]]:
+        found = await records(self.bus, self.node, "statement")
+        said = [open_statement(data, GAME, self.node.operator_record(GAME)).statement for data in found]
+        return [(each.verdict, each.reason) for each in said if each.verdict != "ok"]
+
+    async def findings(self) -> list[dict[str, Any]]:
+        return [open_envelope(data).value for data in await records(self.bus, self.node, "finding")]
+
+    async def until_found(self, code: str) -> dict[str, Any]:
+        async def there() -> list[dict[str, Any]]:
+            return [each for each in await self.findings() if each["code"] == code]
+
+        return (await until_async(there, 30, f"a finding {code}"))[0]
+
+    async def until_said(self, verdict: str) -> str | None:
+        async def there() -> list[Any]:
+            return [reason for said, reason in await self.verdicts() if said == verdict]
+
+        return (await until_async(there, 30, f"a statement {verdict}"))[0]
+
+
+@pytest.fixture
+async def three(world: World, site: Path) -> AsyncIterator[list[Operator]]:
+    """A lister and two followers on one broker, nothing started."""
+    names = ("alma", "bela", "cleo")
+    nodes = [world.make_node(name, config=config(name)) for name in names]
+    for node in nodes:
+        others = [each for each in nodes if each is not node]
+        lister = None if node is nodes[0] else nodes[0]
+        (node.folder / "weighbridge.toml").write_text(config(node.name, lister=lister, peers=others))
+    nodes = world.use_broker_of(Node.open(nodes[0].folder), [Node.open(node.folder) for node in nodes[1:]])
+    await world.start(nodes[0])
+    made = [Operator(world, node) for node in [nodes[0], *map(world.point_to_broker, nodes[1:])]]
+    yield made
+    for each in made:
+        if hasattr(each, "check"):
+            await each.stop()
+
+
+def season_of(operators: list[Operator], quorum: int = 2) -> Season:
+    """A game whose policy is some of these operators, with their keys listed."""
+    nodes = [each.node for each in operators]
+    season = Season(policy={"dids": [node.did for node in nodes], "quorum": quorum}, lister=nodes[0])
+    for node in nodes:
+        season.operator(node)
+    season.witnesses = nodes[1:]
+    return season
+
+
+async def everyone_takes(operators: list[Operator], season: Season) -> None:
+    for each in operators:
+        await each.take(season)
+    await cosign(operators[0].folding.bus, operators[0].node, season)
+
+
+async def test_three_operators_agree_and_say_which_quorum_they_reached(three: list[Operator]) -> None:
+    season = season_of(three)
+    for each in three:
+        await each.start()
+    for text in ("one", "two"):
+        season.note(ANN, text)
+    await everyone_takes(three, season)
+
+    async def all_agree() -> bool:
+        found = [(await each.agreed())["agreed"] for each in three]
+        return all(a is not None and a["size"] == season.size and len(a["operators"]) == 3 for a in found)
+
+    await until_async(all_agree)
+    agreed = (await three[1].agreed())["agreed"]
+    assert agreed["reached"]
+    assert agreed["tallies"] == [{"path": "$.policy", "signed": 3, "quorum": 2, "of": 3}]
+    assert [await each.findings() for each in three] == [[], [], []]
+
+
+async def test_a_game_without_a_policy_says_that_no_quorum_is_reached(three: list[Operator]) -> None:
+    season = Season()
+    for each in three:
+        season.operator(each.node)
+        await each.start()
+    await everyone_takes(three, season)
+
+    async def agree() -> Any:
+        found = (await three[0].agreed())["agreed"]
+        return found if found is not None and len(found["operators"]) == 3 else None
+
+    assert not (await until_async(agree))["reached"]
+
+
+async def test_a_node_that_computed_something_else_finds_out_by_folding_again_and_abstains(
+    three: list[Operator],
+) -> None:
+    """The rule set installed is right; what runs is not, as after a fault of memory."""
+    season = season_of(three)
+    for each in three[:2]:
+        await each.start()
+    await three[2].start(rulesets=Other())
+    for call in ("heads", "tails"):
+        season.flip(ANN, call)
+        season.flip(BOB, call)
+    await everyone_takes(three, season)
+    assert await three[2].until_said("abstain") == "self-check"
+    found = await three[0].until_found("divergence")
+    assert found["with"] == three[2].node.did
+    season.note(ANN, "the game goes on")
+    await everyone_takes(three, season)
+    await three[1].folding.statement(season.size)
+
+    async def settled() -> bool:
+        agreed = (await three[0].agreed())["agreed"]
+        return bool(agreed["size"] == season.size and len(agreed["operators"]) == 2)
+
+    await until_async(settled)
+    assert season.size not in [said.statement.size for said in await three[2].folding.statements()]
+
+
+async def test_the_first_differing_entry_and_its_cells_are_found_and_written_down(
+    three: list[Operator],
+) -> None:
+    season = season_of(three)
+    for each in three[:2]:
+        await each.start()
+    await three[2].start(rulesets=Other())
+    for n in range(20):
+        season.note(ANN, f"nothing differs at note {n}")
+    first = await first_win(season)
+    for n in range(20):
+        season.note(BOB, f"everything after note {n}")
+    await everyone_takes(three, season)
+    found = await three[0].until_found("divergence")
+    assert (found["index"], found["kind"], found["cells"]) == (first, "delta", [f"purse/{ANN.did}"])
+    assert found["exchanges"] <= (season.size - 1).bit_length() + 1
+    evidence = three[0].node.folder / "evidence" / f"{found['evidence']}.car"
+    blocks = {block.cid: block.data for block in CarReader([evidence.read_bytes()]).blocks()}
+    manifest: Any = codec.decode(blocks[found["evidence"]])
+    assert [side["operator"] for side in manifest["sides"]] == [three[0].node.did, three[2].node.did]
+    scores = [codec.decode(blocks[side["cells"][f"purse/{ANN.did}"]])["score"] for side in manifest["sides"]]
+    assert scores == [1, 2]
+
+
+async def first_win(season: Season) -> int:
+    """Let Ann flip until she wins; return the entry that shows it."""
+    fold = coin_fold(season)
+    while True:
+        for call in ("heads", "tails"):
+            season.flip(ANN, call)
+            for listed in season.entries[fold.size :]:
+                fold.fold(listed)
+                if fold.table.get(f"purse/{ANN.did}", {}).get("score"):
+                    return int(listed.entry.seq)
+
+
+def coin_fold(season: Season) -> Any:
+    from running import folded
+
+    return folded(season)
+
+
+async def test_two_roots_of_one_size_by_one_key_are_published_with_both_notes(three: list[Operator]) -> None:
+    season = season_of(three)
+    for each in three[:2]:
+        await each.start()
+    await everyone_takes(three[:2], season)
+    origin = (await three[0].folding.statement(season.size)).statement.origin
+    cleo = three[2].node
+    bus = await three[2].world.bus(cleo, "liar")
+    for word in (b"one", b"another"):
+        root = hashlib.sha256(word).digest()
+        note = cosigned(cleo.keys.recompute, cleo.name, origin, 3, root, 1_800_000_000)
+        envelope = sign_statement(cleo.keys.records, Statement(GAME, "ok", origin, 3, root, note=note))
+        await bus.publish_once(cleo.subjects(GAME).statement(str(envelope.cid)), encode_envelope(envelope))
+    found = await three[0].until_found("equivocation")
+    assert found["about"] == cleo.did
+    assert len(set(found["notes"])) == 2
