@@ -12,10 +12,12 @@ from nodes import World
 from weighbridge import codec
 from weighbridge.cid import Cid
 from weighbridge.contract import RuleSet
+from weighbridge.errors import Unavailable
 from weighbridge.identity import Envelope, Signer, encode_envelope, envelope_to_json, sign_record
 from weighbridge_services.ingest.app import Service
 from weighbridge_services.ingest.arrivals import ANSWER
 from weighbridge_services.node import Node
+from weighbridge_services.streams import declare_all
 from weighbridge_services.wire import Bus
 
 ROOT = "example.coin.root"
@@ -126,7 +128,9 @@ class Table:
         self.nodes: list[Node] = []
         self.services: dict[str, tuple[Service, Bus]] = {}
 
-    async def lay(self, followers: int = 1, recorded: bool = False, source: str | None = None, **fields: Any) -> None:
+    async def lay(
+        self, followers: int = 1, recorded: bool = False, source: str | None = None, **fields: Any
+    ) -> None:
         """Make the nodes, with the game's root in the lister's folder, and start the broker."""
         names = ("alma", "bela", "cora", "dina")[: followers + 1]
         clock = 'clock = "recorded"' if recorded else ""
@@ -205,3 +209,21 @@ class Table:
         found = [codec.decode(await asyncio.wait_for(answers.get(), 20)) for _ in data]
         await subscription.unsubscribe()
         return found  # type: ignore[return-value]
+
+    async def submit_patiently(self, data: bytes) -> list[dict[str, Any]]:
+        """Hand a record in as a player would whose broker is away: again and again."""
+        for _ in range(100):
+            try:
+                return await self.submit(data)
+            except (Unavailable, TimeoutError):
+                await asyncio.sleep(0.05)
+        raise AssertionError("the broker does not come back")
+
+    async def declare(self, node: Node) -> None:
+        """Declare a node's streams, as its start or its broker's restart does."""
+        for _ in range(100):
+            try:
+                await declare_all(self.bus(self.nodes.index(node)).js, node)
+                return
+            except Unavailable:
+                await asyncio.sleep(0.05)

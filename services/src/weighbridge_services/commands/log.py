@@ -1,9 +1,10 @@
-"""`weighbridge log`: look at a game's log in a file, and verify it."""
+"""`weighbridge log`: look at a game's log, in a file or as it grows, and verify it."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -20,11 +21,14 @@ from weighbridge_services.output import clean, say_json
 VERIFY_TEXT = """Every entry's encoding and hash, its link to the one before, its time, and that its record
 is the one it names. Prints the size and the root, which a checkpoint signs; with --root, compares. Exit
 code 1: another root."""
+TAIL_TEXT = (
+    """What the node itself has verified, from its own stream; its broker has to run. Ctrl-C ends it."""
+)
 
 
 def register(subparsers: Subparsers) -> None:
     """Add the commands."""
-    group = group_of(subparsers, "log", "look at a game's log in a file, and verify it")
+    group = group_of(subparsers, "log", "look at a game's log, in a file or as it grows, and verify it")
     shown = parser_of(group, "show", "list the entries, one on a line")
     shown.add_argument("file", metavar="FILE", type=Path, help="a log as CAR or JSONL")
     shown.add_argument(
@@ -33,11 +37,40 @@ def register(subparsers: Subparsers) -> None:
     shown.add_argument("--count", type=int, metavar="N", help="how many to show at most")
     shown.add_argument("--json", action="store_true", help="as JSONL: entry and record on a line")
     shown.set_defaults(run=show)
+    tailed = parser_of(group, "tail", "print the entries of a node's log as they come", TAIL_TEXT)
+    tailed.add_argument("game", metavar="GAME", nargs="?", help="its at-uri; a node with one game needs none")
+    tailed.add_argument("--node", metavar="DIR", type=Path, required=True, help="the node's folder")
+    tailed.add_argument(
+        "--from", dest="start", type=int, metavar="SEQ", help="the first entry (default: the last ten)"
+    )
+    tailed.add_argument("--count", type=int, metavar="N", help="stop after so many")
+    tailed.add_argument("--json", action="store_true", help="as JSONL: entry and record on a line")
+    tailed.set_defaults(run=tail)
     verified = parser_of(group, "verify", "verify every entry of a log", VERIFY_TEXT)
     verified.add_argument("file", metavar="FILE", type=Path, help="a log as CAR or JSONL")
     verified.add_argument("--root", metavar="HEX", help="the root that it must have")
     verified.add_argument("--json", action="store_true", help="print game, size, root and times as JSON")
     verified.set_defaults(run=verify)
+
+
+def tail(args: argparse.Namespace) -> int:
+    """Run `log tail`."""
+    from weighbridge_services.tailing import tail_of  # noqa: PLC0415 - files are looked at without a broker
+
+    return asyncio.run(_tail(args, tail_of(args.node, args.game, args.start)))
+
+
+async def _tail(args: argparse.Namespace, entries: AsyncIterator[Listed]) -> int:
+    left = args.count
+    if left is not None and left <= 0:
+        return 0
+    async for listed in entries:
+        text = next(iter(log_to_jsonl([listed]))).decode().rstrip("\n") if args.json else line_of(listed)
+        print(text, flush=True)
+        left = None if left is None else left - 1
+        if left == 0:
+            break
+    return 0
 
 
 def show(args: argparse.Namespace) -> int:

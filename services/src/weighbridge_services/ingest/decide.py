@@ -16,11 +16,9 @@ from weighbridge.fold.records import BEACON, DAY, KERNEL_COLLECTIONS, RECEIPT
 from weighbridge.log.checkpoint import Checkpoint
 from weighbridge.log.entries import Listed, make_entry
 
+from weighbridge_services.following.rules import Rules, needs_of, round_of, rules_after
 from weighbridge_services.ingest.opening import Opened, Refusal
-from weighbridge_services.ingest.rules import Rules, needs_of, round_of, rules_after
 
-CLOCK_TOLERANCE: Final = 1_000_000
-"""How far (µs) a clock may be off the newest beacon."""
 MAX_TICKS: Final = 100_000
 """Days between two entries that get a tick each; a recorded log may begin in 1970."""
 
@@ -124,15 +122,6 @@ def decide_time(ruleset: RuleSet, facts: Facts, now: int) -> Decision:
     listing = _Listing(ruleset, facts, now)
     listing.let_pass(now)
     return listing.decision(())
-
-
-def off_by(now: int, newest: int, period: int) -> int:
-    """Return by how much (µs) a clock is off, given the due time (s) of the newest beacon and the chain's period (s).
-
-    While a beacon is the newest the time is between its own and the next one's; the tolerance is the caller's.
-    """
-    earliest, latest = newest * 1_000_000, (newest + period) * 1_000_000
-    return now - earliest if now < earliest else max(0, now - latest)
 
 
 def round_in(value: Mapping[str, Any]) -> int | None:

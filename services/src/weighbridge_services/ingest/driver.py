@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import structlog
-from weighbridge.errors import Unavailable
+from weighbridge import codec
+from weighbridge.errors import Refused, Unavailable
 from weighbridge.ports import Given, Pause, Source
 
 from weighbridge_services.ingest.arrivals import Arrival
@@ -16,6 +17,8 @@ from weighbridge_services.ingest.lister import Lister
 SHARE: Final = 512
 """Records that are handed in together at most."""
 RETRY: Final = 0.25
+LOOK: Final = 0.25
+"""Seconds between two looks at what a recorded season waits for."""
 
 log = structlog.get_logger()
 
@@ -81,15 +84,35 @@ class Driver:
             await self._lister.let_come(pause.beacon)
         loop = asyncio.get_running_loop()
         deadline = loop.time() + pause.timeout
-        while not self._lister.stopping and not self._holds(pause):
+        size = self._lister.size
+        while not self._lister.stopping and not (self._holds(pause) and await self._settled(pause, size)):
             left = deadline - loop.time()
             if left <= 0:
                 log.warning(
                     "going on without what was waited for", game=self._lister.setting.uri, pause=str(pause)
                 )
                 return
-            await self._lister.wait(min(left, 0.5))
+            await self._lister.wait(min(left, LOOK))
 
     def _holds(self, pause: Pause) -> bool:
         received = not pause.receipts or self._lister.all_receipted()
         return received and (pause.beacon is None or self._lister.has_beacon(pause.beacon))
+
+    async def _settled(self, pause: Pause, size: int) -> bool:
+        """Whether this node's own fold has come to a size, and awaits no trace's verdict."""
+        if not pause.traces:
+            return True
+        setting = self._lister.setting
+        try:
+            answer = await setting.bus.ask(setting.own.rpc("status"), codec.encode({}), timeout=LOOK)
+            return no_traces_in(answer, size)
+        except (Unavailable, Refused):
+            return False
+
+
+def no_traces_in(answer: bytes, size: int) -> bool:
+    """Whether the status of a fold is that of so many entries or more, with no trace left. Raises Refused."""
+    value: Any = codec.decode(answer)
+    if not isinstance(value, dict) or type(value.get("size")) is not int or value["size"] < size:
+        return False
+    return not any(isinstance(each, dict) and each.get("trace") for each in value.get("pending", ()))

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import structlog
 from weighbridge.errors import Unavailable
-from weighbridge.identity import OperatorRecord
+from weighbridge.identity import OperatorRecord, encode_envelope
 from weighbridge.log.entries import Listed
 
-from weighbridge_services.findings import make_finding
+from weighbridge_services.folding.statements import sign_finding
 from weighbridge_services.ingest.errors import Stopping
 from weighbridge_services.ingest.following import (
     Fault,
@@ -33,6 +33,8 @@ from weighbridge_services.ingest.setting import Setting
 from weighbridge_services.ingest.withholding import Withholding
 from weighbridge_services.wire import Again, Incoming
 
+AUDIT: Final = "ingest"
+"""As whose its findings are published."""
 SECOND: Final = 1_000_000
 BATCH: Final = 512
 TICK: Final = 0.1
@@ -263,11 +265,11 @@ class Follower:
         await self._publish(fault)
 
     async def _publish(self, fault: Fault) -> None:
-        finding = make_finding(
-            self.setting.node.keys.records, self.setting.own, self.setting.uri, "ingest", fault.code, fault.about,
-            fault.says, fault.detail,
-        )  # fmt: skip
-        await self.setting.bus.publish_once(finding.subject, finding.data)
+        keys, own = self.setting.node.keys, self.setting.own
+        finding = sign_finding(
+            keys.records, self.setting.uri, AUDIT, fault.code, fault.about, fault.says, **fault.detail
+        )
+        await self.setting.bus.publish_once(own.finding(AUDIT, str(finding.cid)), encode_envelope(finding))
 
     async def _park(self) -> None:
         """Take nothing from a lister at fault."""

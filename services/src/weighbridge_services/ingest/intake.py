@@ -19,6 +19,8 @@ from weighbridge_services.wire.reading import Handle
 EVIDENCE: Final = ("trace", "ruling", "checkpoint")
 """Kinds of records that are listed as they come; beacons may have to wait for their time."""
 BATCH: Final = 512
+ACK_WAIT: Final = 3
+"""Seconds after which what a killed lister had in its hands comes again. Too soon is harmless: it is listed once."""
 AHEAD: Final = 2
 """Batches of submissions at a time: one is written while the next is verified."""
 
@@ -38,7 +40,7 @@ class Intake:
             inbox = Inbox(self._lister, did)
             setting.bus.read(
                 subjects.stream("INBOX"), f"{subjects.prefix}.submit.>", f"ingest-{setting.own.operator}-submit",
-                inbox.take, batch=BATCH, ahead=AHEAD,
+                inbox.take, batch=BATCH, ahead=AHEAD, ack_wait=ACK_WAIT,
             )  # fmt: skip
             records = Records(self._lister, did)
             for kind in EVIDENCE:
@@ -47,7 +49,9 @@ class Intake:
 
     def _read(self, subjects: Subjects, kind: str, handle: Handle) -> None:
         durable = f"ingest-{self._setting.own.operator}-{kind}"
-        self._setting.bus.read(subjects.stream("RECORDS"), f"{subjects.prefix}.{kind}.>", durable, handle)
+        self._setting.bus.read(
+            subjects.stream("RECORDS"), f"{subjects.prefix}.{kind}.>", durable, handle, ack_wait=ACK_WAIT
+        )
 
 
 class Inbox:

@@ -16,6 +16,7 @@ from weighbridge.errors import Unavailable, WeighbridgeError
 from weighbridge.fold.records import DAY
 from weighbridge.identity import OPERATOR, encode_envelope, sign_record
 
+from weighbridge_services.following.rules import Rules
 from weighbridge_services.ingest.answers import later_answer, listed_answer, rejected_answer, rejection
 from weighbridge_services.ingest.arrivals import Arrival, open_all
 from weighbridge_services.ingest.checkpoints import Checkpoints
@@ -23,7 +24,6 @@ from weighbridge_services.ingest.decide import Answer, Decision, Facts, Placed, 
 from weighbridge_services.ingest.errors import ClockOff, NoRootYet, NotTheLister, Stopping
 from weighbridge_services.ingest.opening import Opened, Refusal
 from weighbridge_services.ingest.ownlog import OwnLog
-from weighbridge_services.ingest.rules import Rules
 from weighbridge_services.ingest.setting import Setting
 
 BATCH: Final = 1_024
@@ -47,6 +47,8 @@ class Lister:
             setting.uri, None, Rules(), Tally(), operators=frozenset({setting.node.did, *setting.peers})
         )
         self._queue: asyncio.Queue[list[Arrival]] = asyncio.Queue(maxsize=8)
+        self._queued: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queued.set_result(None)
         self._answers: list[tuple[Arrival, Placed]] = []
         self._rounds: set[int] = set()
         self._reconnects = setting.bus.reconnects
@@ -159,16 +161,26 @@ class Lister:
 
     async def hand_in(self, arrivals: Sequence[Arrival]) -> list[Answer]:
         """Verify and list; return each one's answer once it is in ledger and log. Raises Unavailable: try again."""
-        chain = self._facts.rules.first.chain if self._facts.rules.first is not None else None
-        await open_all(self.setting.openers, arrivals, self.setting.uri, chain)
-        if self._stopping or self.failure is not None:
-            raise Stopping("the service stops")
-        await self._queue.put(list(arrivals))
+        before, queued = self._queued, asyncio.get_running_loop().create_future()
+        self._queued = queued
+        try:
+            await self._verify(arrivals)
+            await before  # what came first is listed first, however long it took to verify
+            if self.stopping:
+                raise Stopping("the service stops")
+            await self._queue.put(list(arrivals))
+        finally:
+            queued.set_result(None)
         answers = await asyncio.gather(*(each.done for each in arrivals), return_exceptions=True)
         for answer in answers:
             if isinstance(answer, BaseException):
                 raise answer
         return answers  # type: ignore[return-value]
+
+    async def _verify(self, arrivals: Sequence[Arrival]) -> None:
+        first = self._facts.rules.first
+        chain = None if first is None else first.chain
+        await open_all(self.setting.openers, arrivals, self.setting.uri, chain)
 
     def own_operator(self) -> bytes:
         """Return the envelope of this node's own operator record, which stands in every log it lists or follows."""
@@ -232,7 +244,7 @@ class Lister:
             await self.checkpoints.sign()
             # A crash here leaves senders without an answer: they are not acknowledged, and answered again.
             self.setting.crash("after-checkpoint")
-            await self._answer()
+        await self._answer()
         if batch or decision is not None:
             async with self.progress:
                 self.progress.notify_all()
@@ -318,13 +330,22 @@ class Lister:
 
     async def _answer(self) -> None:
         """Answer those whose records the newest checkpoint holds."""
-        waiting, self._answers = self._answers, []
-        for arrival, placed in waiting:
-            if arrival.answer_to is not None:
-                await self.setting.bus.send(arrival.answer_to, listed_answer(placed, self.checkpoints.note))
+        held = [each for each in self._answers if each[1].seq < self.checkpoints.size]
+        if not held:
+            return
+        self._answers = [each for each in self._answers if each[1].seq >= self.checkpoints.size]
+        try:
+            for arrival, placed in held:
+                if arrival.answer_to is not None:
+                    await self.setting.bus.send(
+                        arrival.answer_to, listed_answer(placed, self.checkpoints.note)
+                    )
+        except Unavailable as error:
+            put_off([arrival for arrival, _ in held], error)
+            raise
         # A crash here leaves answered submissions unacknowledged: they come again and get the same answer.
         self.setting.crash("after-answer")
-        for arrival, placed in waiting:
+        for arrival, placed in held:
             if not arrival.done.done():
                 arrival.done.set_result(placed)
 

@@ -20,9 +20,9 @@ from weighbridge.identity import OPERATOR, OperatorRecord, check_operator
 from weighbridge.ledger import CheckpointStore, KeptCheckpoint, Ledger, LogStore
 from weighbridge.log.entries import Listed
 
+from weighbridge_services.following.rules import Rules, rules_after
 from weighbridge_services.ingest.decide import Decision, Facts, Handed, Known, Tally, rounds_in
 from weighbridge_services.ingest.opening import Opened
-from weighbridge_services.ingest.rules import Rules, rules_after
 from weighbridge_services.subjects import token
 
 KEPT_REJECTIONS: Final = 10_000

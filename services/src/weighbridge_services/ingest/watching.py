@@ -8,12 +8,13 @@ from typing import Any, Final
 from weighbridge import codec
 from weighbridge.errors import Broken, Refused, Unavailable
 
-from weighbridge_services.ingest.decide import CLOCK_TOLERANCE, off_by
 from weighbridge_services.ingest.lister import Lister
 
 EVERY: Final = 1.0
 """Seconds between two looks."""
 TIMEOUT: Final = 1.0
+TOLERANCE: Final = 1_000_000
+"""How far (µs) a clock may be off the newest beacon."""
 
 
 class DueWatch:
@@ -59,11 +60,11 @@ class ClockWatch:
             answer = await setting.bus.ask(
                 setting.own.rpc("newest-beacon"), codec.encode({}), timeout=TIMEOUT
             )
-            off = off_in(answer, setting.clock.now())
+            off = off_in(answer)
         except (Unavailable, Refused, Broken):
             return
         self.checked = True
-        self._lister.clock_off = None if off is None or abs(off) <= CLOCK_TOLERANCE else said(off)
+        self._lister.clock_off = None if off is None or abs(off) <= TOLERANCE else said(off)
 
 
 def dues_in(answer: bytes) -> tuple[int, ...]:
@@ -73,16 +74,11 @@ def dues_in(answer: bytes) -> tuple[int, ...]:
     return tuple(sorted(due for due in dues if type(due) is int)) if isinstance(dues, list) else ()
 
 
-def off_in(answer: bytes, now: int) -> int | None:
-    """Return by how much (µs) a clock is off the beacon {time, period} (s) of an answer. Raises Refused."""
+def off_in(answer: bytes) -> int | None:
+    """Return by how much (µs) the witness found this clock to be off, None where time is recorded. Raises Refused."""
     value: Any = codec.decode(answer)
-    if (
-        not isinstance(value, dict)
-        or type(value.get("time")) is not int
-        or type(value.get("period")) is not int
-    ):
-        return None
-    return off_by(now, value["time"], value["period"])
+    off = value.get("off") if isinstance(value, dict) else None
+    return off if type(off) is int else None
 
 
 def said(off: int) -> str:

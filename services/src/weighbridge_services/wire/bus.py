@@ -31,7 +31,7 @@ from weighbridge_services.wire.errors import (
 from weighbridge_services.wire.exact import ExactBytes
 from weighbridge_services.wire.login import Login, log_in_once
 from weighbridge_services.wire.pulling import Pull
-from weighbridge_services.wire.reading import Durable, Handle, Ordered, Reading
+from weighbridge_services.wire.reading import ACK_WAIT, Durable, Handle, Ordered, Reading
 
 REFUSAL: Final = "Weighbridge-Refused"
 """Header of an answer that is a refusal: its code; the body is the sentence."""
@@ -334,15 +334,17 @@ class Bus:
     # --- reading -------------------------------------------------------------------------------------------
 
     def read(
-        self, stream: str, subject: str, durable: str, handle: Handle, *, batch: int = 256, ahead: int = 1
-    ) -> None:
+        self, stream: str, subject: str, durable: str, handle: Handle, *, batch: int = 256, ahead: int = 1,
+        ack_wait: int = ACK_WAIT,
+    ) -> None:  # fmt: skip
         """Read a subject of a stream, from the beginning, for as long as the service runs.
 
         `handle` gets raw messages in batches, partial ones at once; when it returns, all are acknowledged.
         Unavailable: all come again after a while, perhaps behind later ones. Any other error stops the
         service: `failure` says why. With `ahead`, so many batches are in the handler's hands at a time.
+        `ack_wait`: seconds after which what was in the hands of a process that died comes again.
         """
-        self._spawn(Durable(self, stream, subject, durable, handle, batch, ahead), subject)
+        self._spawn(Durable(self, stream, subject, durable, handle, batch, ahead, ack_wait), subject)
 
     def follow(
         self, stream: str, subject: str, start: Callable[[], int], handle: Handle, *, batch: int = 256

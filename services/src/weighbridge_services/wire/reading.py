@@ -76,8 +76,9 @@ class Durable(Reading):
     """Reading with a durable consumer: what the handler has taken is acknowledged and does not come again."""
 
     def __init__(
-        self, bus: Bus, stream: str, subject: str, name: str, handle: Handle, batch: int, ahead: int = 1
-    ) -> None:
+        self, bus: Bus, stream: str, subject: str, name: str, handle: Handle, batch: int, ahead: int = 1,
+        ack_wait: int = ACK_WAIT,
+    ) -> None:  # fmt: skip
         super().__init__(bus, stream, handle, batch)
         self._ahead = ahead
         self._config = ConsumerConfig(
@@ -86,7 +87,7 @@ class Durable(Reading):
             filter_subject=subject,
             ack_policy=AckPolicy.EXPLICIT,
             deliver_policy=DeliverPolicy.ALL,
-            ack_wait=ACK_WAIT,
+            ack_wait=ack_wait,
             max_ack_pending=4 * batch,
         )
 

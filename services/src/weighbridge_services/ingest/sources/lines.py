@@ -5,6 +5,7 @@
 {"time": 1700000000000000}                         time passes, up to then
 {"await": {"receipts": true, "timeout": 10}}       until every peer's receipt holds all that is listed so far
 {"await": {"beacon": 4242}}                        until this round's beacon is listed
+{"await": {"traces": true}}                        until this node's own fold awaits no trace's verdict
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ class _Await(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     receipts: bool = False
     beacon: int | None = None
     timeout: int = 30
+    traces: bool = False
 
 
 class Lines:
@@ -72,7 +74,8 @@ def read_line(line: str, where: str) -> Given | Pause:
         value = json.loads(line)
         if isinstance(value, dict) and "await" in value:
             wanted = msgspec.convert(value["await"], _Await)
-            return Pause(_time(value.get("at")), wanted.receipts, wanted.beacon, wanted.timeout)
+            at = _time(value.get("at"))
+            return Pause(at, wanted.receipts, wanted.beacon, wanted.timeout, wanted.traces)
         if isinstance(value, dict) and "time" in value:
             return Pause(at=_time(value["time"]))
         if isinstance(value, dict) and "envelope" in value:
