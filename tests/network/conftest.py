@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -11,22 +12,28 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from nodes import GAME, World  # noqa: E402
-from weighbridge_services.broker import NoBrokerBinary  # noqa: E402
-from weighbridge_services.broker.server import binary  # noqa: E402
-from weighbridge_services.node import Node  # noqa: E402
-from weighbridge_services.subjects import Subjects  # noqa: E402
-from weighbridge_services.wire import Bus  # noqa: E402
+from nodes import GAME, World
+from weighbridge_services.broker import NoBrokerBinary
+from weighbridge_services.broker.server import binary
+from weighbridge_services.node import Node
+from weighbridge_services.subjects import Subjects
+from weighbridge_services.wire import Bus
 
 HERE = Path(__file__).resolve().parent
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> None:
+    """Let every coroutine of this folder be a test, before anyio's own hook looks."""
+    if HERE in collector.path.parents and inspect.iscoroutinefunction(obj):
+        pytest.mark.anyio(obj)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Every test of this folder needs the broker, and may be a coroutine."""
+    """Say of every test of this folder that it needs the broker."""
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.network)
-            item.add_marker(pytest.mark.anyio)
 
 
 @pytest.fixture

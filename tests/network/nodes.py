@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import signal
+import socket
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
@@ -41,6 +42,7 @@ class World:
         self.folder = folder
         self.nodes: list[Node] = []
         self.buses: list[Bus] = []
+        self.servers: list[Server] = []
         self.server: Server | None = None
 
     def make_node(self, name: str, *, game: str = GAME, config: str | None = None) -> Node:
@@ -61,10 +63,24 @@ class World:
         return [Node.open(host.folder), *guests]
 
     async def start(self, host: Node) -> Server:
-        """Start the host's broker and declare the streams of every node."""
+        """Start a host's broker."""
         self.server = Server(host)
+        self.servers.append(self.server)
         await self.server.start()
         return self.server
+
+    def rewrite(self, node: Node, old: str, new: str) -> Node:
+        """Change a node's configuration; return the node with it."""
+        path = node.folder / "weighbridge.toml"
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new))
+        return Node.open(node.folder)
+
+    def free_port(self) -> int:
+        """Return a port that nobody listens on now."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            return int(probe.getsockname()[1])
 
     def point_to_broker(self, guest: Node) -> Node:
         """Write the broker's URL into a guest's configuration."""
@@ -103,8 +119,8 @@ class World:
         """Stop all of it."""
         for bus in self.buses:
             await bus.stop()
-        if self.server is not None:
-            await self.server.stop()
+        for server in self.servers:
+            await server.stop()
 
 
 class Sink:

@@ -67,7 +67,7 @@ async def test_a_handler_that_cannot_now_gets_the_same_again_in_order(bus: Bus, 
 
 
 async def test_several_broker_deaths_in_a_row_break_no_order(
-    bus: Bus, world: World, node: Node, subjects: Subjects
+    bus: Bus, world: World, subjects: Subjects
 ) -> None:
     sink = Sink()
     bus.follow(subjects.stream("LOG"), subjects.log, lambda: 1, sink, batch=16)

@@ -30,6 +30,14 @@ READING = (
     "$JS.ACK.>",
     "$JS.FC.>",
 )
+MIRRORING = (
+    "$JS.*.API.CONSUMER.CREATE.>",
+    "$JS.*.API.STREAM.INFO.*",
+    "$JS.M.>",
+    "$JSC.R.>",
+    "$JS.FC.>",
+)
+"""What the broker of an operator who comes in as a leaf exchanges, both ways, to mirror and be mirrored."""
 
 
 def operator_rights(did: str, games: Iterable[str], mirrored: Iterable[str] = ()) -> dict[str, Any]:
@@ -40,8 +48,9 @@ def operator_rights(did: str, games: Iterable[str], mirrored: Iterable[str] = ()
         f"$JS.API.STREAM.{verb}.{name}" for name in (*streams, *mirrored) for verb in ("CREATE", "UPDATE")
     ]
     bounded = [f"$JS.API.STREAM.PURGE.{name}" for name in streams if name.endswith("_INBOX")]
-    publish = [f"wb.{own}.>", "wb.*.*.rpc.>", "_INBOX.>", *READING, *declaring, *bounded]
-    return {"publish": {"allow": publish}, "subscribe": {"allow": [f"wb.{own}.>", f"_INBOX.{own}.>"]}}
+    publish = [f"wb.{own}.>", "wb.*.*.rpc.>", "_INBOX.>", *READING, *MIRRORING, *declaring, *bounded]
+    subscribe = [f"wb.{own}.>", f"_INBOX.{own}.>", *MIRRORING]
+    return {"publish": {"allow": publish}, "subscribe": {"allow": subscribe}}
 
 
 def player_rights() -> dict[str, Any]:

@@ -6,9 +6,9 @@ import asyncio
 import time
 from typing import Any, NamedTuple
 
-import nats
 import nats.errors
 from faststream.nats.security import NatsCredentials, NatsSecurity, NatsUserPassword
+from nats.aio.client import Client
 from weighbridge.errors import WeighbridgeError
 
 from weighbridge_services.node import PASSWORD, Node
@@ -63,20 +63,24 @@ async def log_in_once(login: Login, patience: float) -> None:
     """
     deadline = time.monotonic() + patience
     while True:
+        client = Client()
         try:
-            client = await nats.connect(
+            await client.connect(
                 login.url,
                 allow_reconnect=False,
+                max_reconnect_attempts=1,
+                reconnect_time_wait=0,
                 connect_timeout=TIMEOUT,
                 error_cb=_ignore,
                 **login.options(),
             )
-            await client.close()
             return
         except (nats.errors.Error, OSError) as error:
             refusal = refusal_of(login.url, error)
             if isinstance(refusal, BrokerRefused) or time.monotonic() > deadline:
                 raise refusal from error
+        finally:
+            await client.close()
         await asyncio.sleep(RETRY)
 
 

@@ -1,0 +1,112 @@
+"""Questions and answers between services."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from nodes import World
+from weighbridge.errors import Broken, Refused
+from weighbridge_services.node import Node
+from weighbridge_services.subjects import Subjects
+from weighbridge_services.wire import AnswerRefused, Bus, NobodyAnswers
+
+
+class NoSuchCell(Refused):
+    code = "test-no-such-cell"
+
+
+@pytest.mark.parametrize("payload", [b"7", b"null", b"", b'{"a":1}', b"\xa1aa\x01", bytes(300_000)])
+async def test_questions_and_answers_are_exact_bytes(bus: Bus, subjects: Subjects, payload: bytes) -> None:
+    async def echo(body: bytes) -> bytes:
+        assert type(body) is bytes
+        return body
+
+    await bus.serve(subjects.rpc("echo"), echo)
+    assert await bus.ask(subjects.rpc("echo"), payload) == payload
+
+
+async def test_what_is_served_before_the_start_answers_after_it(
+    world: World, node: Node, subjects: Subjects
+) -> None:
+    async def hello(body: bytes) -> bytes:
+        return b"hello"
+
+    bus = Bus.connect(node, "early")
+    await bus.serve(subjects.rpc("hello"), hello)
+    await bus.start()
+    world.buses.append(bus)
+    assert await bus.ask(subjects.rpc("hello"), b"") == b"hello"
+
+
+async def test_a_refusal_comes_back_with_its_code(bus: Bus, subjects: Subjects) -> None:
+    async def refuse(body: bytes) -> bytes:
+        raise NoSuchCell("there is no cell of that name")
+
+    await bus.serve(subjects.rpc("cell"), refuse)
+    with pytest.raises(AnswerRefused, match="no cell of that name") as caught:
+        await bus.ask(subjects.rpc("cell"), b"")
+    assert caught.value.detail["refusal"] == "test-no-such-cell"
+    assert not bus.failed.is_set()
+
+
+async def test_a_question_that_meets_a_bug_is_answered_and_the_next_one_too(
+    bus: Bus, subjects: Subjects
+) -> None:
+    async def buggy(body: bytes) -> bytes:
+        return {b"a": b"b"}[body]
+
+    await bus.serve(subjects.rpc("buggy"), buggy)
+    with pytest.raises(AnswerRefused, match="KeyError"):
+        await bus.ask(subjects.rpc("buggy"), b"x")
+    assert await bus.ask(subjects.rpc("buggy"), b"a") == b"b"
+
+
+async def test_a_question_that_finds_the_service_broken_stops_it(bus: Bus, subjects: Subjects) -> None:
+    async def broken(body: bytes) -> bytes:
+        raise Broken("the ledger is damaged")
+
+    await bus.serve(subjects.rpc("broken"), broken)
+    with pytest.raises(AnswerRefused):
+        await bus.ask(subjects.rpc("broken"), b"")
+    await asyncio.wait_for(bus.failed.wait(), 1)
+    assert isinstance(bus.failure, Broken)
+
+
+async def test_nobody_there_is_said_at_once(bus: Bus, subjects: Subjects) -> None:
+    with pytest.raises(NobodyAnswers):
+        await asyncio.wait_for(bus.ask(subjects.rpc("nobody"), b"", timeout=30), 2)
+
+
+async def test_an_answer_that_does_not_come_in_time_is_not_waited_for(bus: Bus, subjects: Subjects) -> None:
+    release = asyncio.Event()
+
+    async def slow(body: bytes) -> bytes:
+        await release.wait()
+        return b""
+
+    await bus.serve(subjects.rpc("slow"), slow)
+    with pytest.raises(NobodyAnswers):
+        await bus.ask(subjects.rpc("slow"), b"", timeout=0.1)
+    release.set()
+
+
+async def test_a_stop_finishes_the_answer_that_is_being_given(
+    bus: Bus, world: World, node: Node, subjects: Subjects
+) -> None:
+    entered, release = asyncio.Event(), asyncio.Event()
+
+    async def slow(body: bytes) -> bytes:
+        entered.set()
+        await release.wait()
+        return b"done"
+
+    await bus.serve(subjects.rpc("slow"), slow)
+    other = await world.bus(node, "other", declare=False)
+    asking = asyncio.create_task(other.ask(subjects.rpc("slow"), b""))
+    await asyncio.wait_for(entered.wait(), 5)
+    stopping = asyncio.create_task(bus.stop())
+    await asyncio.sleep(0)
+    release.set()
+    assert await asyncio.wait_for(asking, 5) == b"done"
+    await stopping
