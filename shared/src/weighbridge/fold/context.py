@@ -160,7 +160,7 @@ class HookContext:
 
     def uphold(self, uri: str) -> None:
         """Uphold a record that was refused."""
-        self._want(uri, Mark(upheld=True))
+        self._want(uri, Mark(uri, upheld=True))
 
     def replace(self, uri: str) -> None:
         """Void an earlier record of the same author that this one replaces."""
@@ -169,7 +169,7 @@ class HookContext:
         if earlier is None or earlier.author != docket.author:
             raise RuleBreach(f"{self._hook} replaces a record that is not an earlier one of the same author")
         if not self._world.is_void(uri):
-            self._want(uri, Mark(void=docket.uri))
+            self._want(uri, Mark(uri, void=docket.uri))
 
     def _want(self, uri: str, mark: Mark) -> None:
         if self._world.live:

@@ -120,12 +120,13 @@ class Pending(msgspec.Struct, omit_defaults=True):
 
 
 class Mark(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What has been marked on a record after its listing, as its cell `_/mark/…` holds it.
+    """What has been marked on a record (`uri`) after its listing, as its cell `_/mark/…` holds it.
 
     `void`: the ruling that struck it, or the record that replaced it. `struck`: whether it was struck.
     `reports`: what stood on it then. `upheld`: whether the fold upholds it. `late`: a ruling that came too late.
     """
 
+    uri: str
     void: str | None = None
     struck: bool = False
     reports: dict[str, str] = {}

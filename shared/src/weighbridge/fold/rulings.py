@@ -77,19 +77,8 @@ def _inherit(world: World, old: str, new: str) -> None:
 
 
 def _voided(world: World) -> list[tuple[str, Mark]]:
-    marks = [(_listed_at(world, key), world.cells.read(key, Mark)) for key in world.cells.keys(MARKS)]
-    return [(uri, mark) for uri, mark in marks if mark is not None and mark.void is not None]
-
-
-def _listed_at(world: World, key: str) -> str:
-    # DIDs and record keys may both hold colons: of the at-uris a key may stand for, the one that is in the log.
-    collection, _, name = key.removeprefix(MARKS).partition("/")
-    parts = name.split(":")
-    uris = [
-        f"at://{':'.join(parts[:cut])}/{collection}/{':'.join(parts[cut:])}"
-        for cut in range(len(parts) - 1, 0, -1)
-    ]
-    return next((uri for uri in uris if world.history.first(uri) is not None), uris[0] if uris else "")
+    marks = (world.cells.read(key, Mark) for key in world.cells.keys(MARKS))
+    return [(mark.uri, mark) for mark in marks if mark is not None and mark.void is not None]
 
 
 def _signed_by_gm(world: World, listed: Listed) -> Docket | None:
@@ -149,10 +138,11 @@ def _strike(world: World, subject: Docket, ruling: Docket) -> None:
 def set_mark(world: World, uri: str, **changes: Any) -> None:
     """Change what is marked on a record; a mark that says nothing is no cell."""
     key = f"_/mark/{place_of(uri)}"
-    old = world.cells.read(key, Mark) or Mark()
+    none = Mark(uri)
+    old = world.cells.read(key, Mark) or none
     fields = {name: getattr(old, name) for name in Mark.__struct_fields__}
     new = Mark(**{**fields, **changes})
-    if new == Mark():
+    if new == none:
         world.cells.drop(key)
     else:
         world.cells.set(key, new)
@@ -162,7 +152,7 @@ def mark_wanted(world: World, wanted: Mapping[str, Mark]) -> int | None:
     """Mark what the entry just folded upheld or replaced; return the earliest entry that changes, if any does."""
     changed: list[int] = []
     for uri in sorted(wanted):
-        old, want = world.mark_of(uri) or Mark(), wanted[uri]
+        old, want = world.mark_of(uri) or Mark(uri), wanted[uri]
         seq = world.history.first(uri)
         if (
             seq is None
