@@ -14,8 +14,11 @@ from weighbridge.cid import Cid
 from weighbridge.contract import RuleSet
 from weighbridge.errors import Unavailable
 from weighbridge.identity import Envelope, Signer, encode_envelope, envelope_to_json, sign_record
+from weighbridge_services.clock import Clock
 from weighbridge_services.ingest.app import Service
 from weighbridge_services.ingest.arrivals import ANSWER
+from weighbridge_services.ingest.sources.lines import open_lines
+from weighbridge_services.ingest.sources.logs import open_log_file
 from weighbridge_services.node import Node
 from weighbridge_services.streams import declare_all
 from weighbridge_services.wire import Bus
@@ -33,9 +36,6 @@ class CoinPlugins:
         return coin.RULES
 
     def load(self, group: str, name: str) -> Any:
-        from weighbridge_services.ingest.sources.lines import open_lines
-        from weighbridge_services.ingest.sources.logs import open_log_file
-
         return {"jsonl": open_lines, "logfile": open_log_file}[name]
 
 
@@ -160,12 +160,12 @@ class Table:
     def lister(self) -> Node:
         return self.nodes[0]
 
-    async def up(self, name: str) -> Service:
-        """Start a node's ingest in this process."""
+    async def up(self, name: str, clock: Clock | None = None) -> Service:
+        """Start a node's ingest in this process, by its own clock or another."""
         (node,) = [each for each in self.nodes if each.name == name]
         bus = Bus.connect(node, "ingest")
         await bus.start()
-        service = Service(with_coin(node), bus, node.clock())
+        service = Service(with_coin(node), bus, clock or node.clock())
         self.services[name] = service, bus
         await service.start()
         return service

@@ -1,8 +1,9 @@
-"""Crashes at every named point, brokers that go away or lose their disk: nothing is lost, and nothing is there twice."""
+"""Crashes at every named point, brokers that go away or lose their disk: nothing is lost or listed twice."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 from ingest_games import GAME, LISTER, Table, coin_on_path, data_of, flip, note, player
 from nodes import World, until_async
+from weighbridge.identity import envelope_to_json
 from weighbridge_services.wire.crashing import EXIT, VARIABLE
 
 CRASH_POINTS = ("after-verify", "after-persist", "after-append", "after-checkpoint", "after-answer")
@@ -190,10 +192,6 @@ async def test_a_lister_started_on_a_wiped_broker_publishes_its_ledger(table: Ta
 
 
 async def test_a_source_goes_on_where_it_was(table: Table) -> None:
-    import json
-
-    from weighbridge.identity import envelope_to_json
-
     await table.lay(followers=0, source='file = "season.jsonl"')
     lines = [json.dumps(envelope_to_json(note(player(1), f"n{n}"))) for n in range(4)]
     path = table.lister.folder / "season.jsonl"

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from ingest_games import GAME, Table, data_of, flip, note, player, root
+from ingest_games import GAME, Table, data_of, flip, note, player, root, with_coin
 from nodes import World, until_async
 from weighbridge import codec
 from weighbridge.cid import Cid
-from weighbridge.identity import COSIGNATURE, SIGNATURE, open_note, verifier_key
+from weighbridge.identity import (
+    COSIGNATURE,
+    SIGNATURE,
+    envelope_to_json,
+    open_note,
+    sign_record,
+    verifier_key,
+)
 from weighbridge.log import Checkpoint
+from weighbridge_services.ingest.app import Service
+from weighbridge_services.ingest.errors import AnotherLister
 from weighbridge_services.wire import Bus
 
 
@@ -178,8 +188,6 @@ async def test_a_flood_is_answered_and_counted_and_costs_nobody_else(table: Tabl
 async def test_another_games_root_is_rejected(table: Table) -> None:
     await table.lay(followers=0)
     await table.up("alma")
-    from weighbridge.identity import sign_record
-
     other = sign_record(player(1), None, "example.coin.root", "one", {"gm": player(1).did})
     (answer,) = await table.submit(data_of(other))
     assert answer["rejected"] == "other-game"
@@ -223,8 +231,6 @@ async def test_what_operators_publish_is_listed_whoever_publishes_it(table: Tabl
     await table.up("alma")
     await table.up("bela")
     follower = table.nodes[1]
-    from weighbridge.identity import sign_record
-
     value = {"game": GAME, "subject": {"uri": GAME, "cid": "x"}, "verdict": "ok"}
     report = data_of(sign_record(follower.keys.records, GAME, "network.weighbridge.trace", "t", value))
     await table.bus(1).publish_once(follower.subjects(GAME).trace(str(Cid.of(report))), report)
@@ -239,10 +245,6 @@ async def test_of_two_listers_with_one_key_one_loses_loudly(table: Table) -> Non
     ledger = table.lister.folder / "ledger"
     aside = table.lister.folder / "aside"
     ledger.rename(aside)
-    from ingest_games import with_coin
-    from weighbridge_services.ingest.app import Service
-    from weighbridge_services.ingest.errors import AnotherLister
-
     bus = Bus.connect(table.lister, "ingest")
     await bus.start()
     second = Service(with_coin(table.lister), bus, table.lister.clock())
@@ -270,10 +272,6 @@ async def test_a_lister_that_finds_somebody_elses_entry_in_its_stream_stops(tabl
 
 async def test_a_node_whose_root_names_another_lister_refuses_to_list(table: Table) -> None:
     await table.lay(followers=0)
-    import json
-
-    from weighbridge.identity import envelope_to_json
-
     (table.lister.folder / "root.json").write_text(json.dumps(envelope_to_json(root(lister=player(9).did))))
     await table.up("alma")
     bus = table.services["alma"][1]

@@ -11,6 +11,7 @@ from ingest_facts import (
     NOON,
     SECOND,
     WITNESS,
+    Book,
     beacon,
     codes,
     flip,
@@ -25,7 +26,7 @@ from ingest_facts import (
 from weighbridge.dice import QUICKNET, round_after
 from weighbridge.fold.records import DAY
 from weighbridge.log import check_next
-from weighbridge_services.ingest.decide import Handed, Placed, decide_time
+from weighbridge_services.ingest.decide import Handed, Placed, decide, decide_time
 
 ANN, BOB = player(1), player(2)
 MIDNIGHT = (NOON // DAY + 1) * DAY
@@ -164,8 +165,6 @@ def test_receipts_for_receipts_come_to_an_end() -> None:
     book.list(opened(receipt(WITNESS, 1)))
     # Our checkpoint of size 2 holds nothing but the root and that receipt: the newest entry that matters is 0.
     facts = book.now_known(matter={2: 0})
-    from weighbridge_services.ingest.decide import decide
-
     made = decide(coin.RULES, facts, [opened(receipt(WITNESS, 2))], NOON)
     assert codes(made.answers) == ["passed"]
     assert made.entries == ()
@@ -268,8 +267,6 @@ def test_time_alone_lists_ticks_for_day_ends_and_what_falls_due() -> None:
 
 
 def test_no_time_passes_before_there_is_a_game() -> None:
-    from ingest_facts import Book
-
     assert decide_time(coin.RULES, Book().facts, NOON).entries == ()
 
 
