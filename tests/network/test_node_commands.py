@@ -1,0 +1,277 @@
+"""`weighbridge node …` as a person runs it: processes, signals, exit codes and one line each."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import socket
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from nodes import World, until, until_async
+from weighbridge_services.locks import Lock
+from weighbridge_services.node import Node
+
+COMMAND = [sys.executable, "-m", "weighbridge_services"]
+
+
+async def weighbridge(*arguments: object) -> tuple[int, str, str]:
+    """Run a command to its end; return exit code, output and errors."""
+    process = await asyncio.create_subprocess_exec(
+        *COMMAND, *map(str, arguments), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    output, errors = await asyncio.wait_for(process.communicate(), 60)
+    return process.returncode or 0, output.decode(), errors.decode()
+
+
+class Up:
+    """A node that runs."""
+
+    def __init__(self, node: Node, process: asyncio.subprocess.Process) -> None:
+        self.node = node
+        self.process = process
+        self.said = b""
+
+    async def end(self, sign: int) -> tuple[int, str]:
+        """Send a signal, wait for the end; return exit code and errors."""
+        if self.process.returncode is None:
+            self.process.send_signal(sign)
+        _, errors = await asyncio.wait_for(self.process.communicate(), 30)
+        return self.process.returncode or 0, (self.said + errors).decode()
+
+    async def said_line(self, text: bytes) -> None:
+        """Wait until a line with that text comes out."""
+        assert self.process.stderr is not None
+        while True:
+            line = await asyncio.wait_for(self.process.stderr.readline(), 30)
+            self.said += line
+            assert line, self.said.decode()
+            if text in line:
+                return
+
+
+@asynccontextmanager
+async def up(node: Node, *more: str, ready: bool = True) -> AsyncIterator[Up]:
+    process = await asyncio.create_subprocess_exec(
+        *COMMAND, "node", "up", "--node", str(node.folder), *more,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    found = Up(node, process)
+    try:
+        if ready:
+            await found.said_line(b"ready")
+        yield found
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+def no_broker_of(node: Node) -> bool:
+    """Whether no nats-server with that node's configuration runs."""
+    config = str(node.folder / "broker" / "nats.conf").encode()
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if config in path.read_bytes().split(b"\0"):
+                return False
+        except OSError:
+            continue
+    return True
+
+
+def bare(world: World, *, http: int = 0, name: str = "alma") -> Node:
+    """A node without games, so that no service has anything to do."""
+    text = f'[node]\nname = "{name}"\n[broker]\nport = 0\n[http]\nport = {http}\n[log]\nformat = "json"\n'
+    return world.make_node(name, config=text)
+
+
+async def fetch(port: int, path: str) -> tuple[int, str]:
+    def get() -> tuple[int, str]:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+
+    return await asyncio.to_thread(get)
+
+
+async def test_init_makes_a_node_that_opens_and_that_doctor_finds_well(
+    tmp_path: Path, nats_server: Path
+) -> None:
+    folder = tmp_path / "alma"
+    code, output, _ = await weighbridge("node", "init", folder, "--name", "alma", "--port", 0)
+    assert code == 0
+    assert Node.open(folder).did in output
+    code, output, _ = await weighbridge("node", "doctor", "--node", folder, "--json")
+    levels = {each["check"]: each["level"] for each in json.loads(output)}
+    assert code == 0, output
+    assert levels["keys"] == "ok"
+
+
+@pytest.mark.parametrize(("sign", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+async def test_a_signal_stops_a_node_in_good_order(world: World, sign: int, code: int) -> None:
+    async with up(bare(world)) as node:
+        ended, errors = await node.end(sign)
+        assert ended == code
+        assert "Traceback" not in errors
+        assert no_broker_of(node.node)
+
+
+async def test_ctrl_c_at_any_moment_of_a_start_is_clean(world: World) -> None:
+    node = world.make_node("alma")
+    for moment in range(6):
+        async with up(node, ready=False) as starting:
+            await asyncio.sleep(0.15 * moment)  # another moment each time, whatever the start is doing then
+            code, errors = await starting.end(signal.SIGINT)
+            assert code in (130, -signal.SIGINT), errors
+            assert "Traceback" not in errors or code == -signal.SIGINT
+            await until(lambda: no_broker_of(node))
+    assert list(node.folder.rglob("*.tmp")) == []
+    Node.open(node.folder)
+
+
+async def test_health_and_metrics_are_served(world: World) -> None:
+    port = world.free_port()
+    async with up(bare(world, http=port)):
+        assert (await fetch(port, "/ready"))[0] == 200
+        status, body = await fetch(port, "/health")
+        assert (status, json.loads(body)["healthy"]) == (200, True)
+        status, body = await fetch(port, "/metrics")
+        assert status == 200
+        assert "weighbridge_broker_restarts 0.0" in body
+
+
+async def test_a_broker_that_was_killed_is_back_and_counted(world: World) -> None:
+    port = world.free_port()
+    node = bare(world, http=port)
+    async with up(node):
+        os.kill(int((node.folder / "broker" / "nats.pid").read_text()), signal.SIGKILL)
+
+        async def counted() -> bool:
+            return "weighbridge_broker_restarts 1.0" in (await fetch(port, "/metrics"))[1]
+
+        await until_async(counted)
+
+
+@pytest.mark.parametrize("table", ["broker", "http"])
+async def test_a_taken_port_is_one_line(world: World, table: str) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        node = world.rewrite(
+            bare(world), f"[{table}]\nport = 0", f"[{table}]\nport = {other.getsockname()[1]}"
+        )
+        code, output, errors = await weighbridge("node", "up", "--node", node.folder)
+    (line,) = [line for line in errors.splitlines() if not line.startswith("{")]
+    assert (code, output) == (4, "")
+    assert line.startswith("weighbridge: port-taken: ")
+    assert no_broker_of(node)
+
+
+async def test_the_same_node_twice_is_one_line(world: World) -> None:
+    node = bare(world)
+    async with up(node) as first:
+        code, _, errors = await weighbridge("node", "up", "--node", node.folder)
+        assert code == 4
+        assert errors.startswith("weighbridge: already-running: ")
+        assert str(first.process.pid) in errors
+        assert first.process.returncode is None
+
+
+async def test_a_broker_that_refuses_the_login_is_one_line(world: World) -> None:
+    await world.start(world.make_node("alma"))
+    stranger = world.point_to_broker(world.make_node("cara"))
+    code, _, errors = await weighbridge("node", "up", "--node", stranger.folder)
+    assert code == 4
+    assert errors.splitlines()[-1].startswith("weighbridge: broker-refused: ")
+
+
+async def test_streams_that_are_not_declared_on_another_ones_broker_are_one_line(
+    world: World, two_nodes: tuple[Node, Node]
+) -> None:
+    _, guest = two_nodes
+    code, _, errors = await weighbridge("node", "up", "--node", guest.folder)
+    assert code == 4
+    assert errors.splitlines()[-1].startswith("weighbridge: streams-missing: ")
+    code, output, _ = await weighbridge("node", "streams", "--node", guest.folder, "--json")
+    assert code == 0
+    assert [each["done"] for each in json.loads(output)] == ["created"] * 4
+
+
+async def test_status_streams_and_doctor_of_a_node_that_runs(world: World, node: Node) -> None:
+    lock = Lock(node.folder, "node")
+    lock.take()
+    try:
+        code, output, _ = await weighbridge("node", "streams", "--node", node.folder)
+        assert code == 0
+        assert output.count("created") == 4
+        code, output, _ = await weighbridge("node", "status", "--node", node.folder, "--json")
+        found = json.loads(output)
+        assert (code, found["broker"]["state"], found["running"]) == (0, "up", {"node": os.getpid()})
+        kinds = [stream["kind"] for stream in found["games"][0]["streams"]]
+        assert kinds == ["LOG", "TRANSCRIPT", "RECORDS", "INBOX"]
+        _, output, _ = await weighbridge("node", "doctor", "--node", node.folder)
+        assert "all are there and as they should be" in output
+    finally:
+        lock.release()
+    await world.server.stop()  # type: ignore[union-attr]
+    code, output, _ = await weighbridge("node", "status", "--node", node.folder)
+    assert code == 0
+    assert "nothing" in output
+
+
+async def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("dear sir")
+    code, _, errors = await weighbridge("node", "init", tmp_path, "--name", "alma")
+    assert code == 2
+    assert errors.startswith("weighbridge: folder-in-use: ")
+    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "code", "line"),
+    [
+        pytest.param("none", 2, "no-node", id="no node there"),
+        pytest.param("text", 2, "bad-config", id="no TOML"),
+        pytest.param("mode", 4, "bad-key-file", id="a key that others can read"),
+        pytest.param("swap", 4, "bad-key-file", id="two keys swapped"),
+        pytest.param("foreign", 4, "foreign-node", id="another node's keys"),
+        pytest.param("service", 2, "no-service", id="a service nobody knows"),
+    ],
+)
+async def test_what_keeps_a_node_from_starting_is_one_line(
+    world: World, damage: str, code: int, line: str
+) -> None:
+    node = bare(world)
+    keys = node.folder / "keys"
+    arguments: list[object] = ["node", "up", "--node", node.folder]
+    if damage == "none":
+        arguments[-1] = node.folder / "nothing"
+    elif damage == "text":
+        (node.folder / "weighbridge.toml").write_text("[node\n")
+    elif damage == "mode":
+        (keys / "log.key").chmod(0o644)
+    elif damage == "swap":
+        text = (keys / "log.key").read_text(), (keys / "recompute.key").read_text()
+        (keys / "recompute.key").write_text(text[0])
+        (keys / "log.key").write_text(text[1])
+    elif damage == "foreign":
+        other = bare(world, name="bela")
+        for path in (other.folder / "keys").glob("*.key"):
+            shutil.copy(path, keys / path.name)
+    else:
+        arguments = ["run", "weigher", "--node", node.folder]
+    found, output, errors = await weighbridge(*arguments)
+    assert (found, output) == (code, "")
+    assert errors.startswith(f"weighbridge: {line}: ")
+    assert len(errors.splitlines()) == 1
