@@ -7,24 +7,28 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import coin
 from ingest_games import GAME, GM, coin_on_path, flip, player, root
-from nodes import World
+from nodes import World, until_async
 from weighbridge import codec
 from weighbridge.chain import Chain, chain_value, round_after
 from weighbridge.contract import RuleSet
-from weighbridge.identity import Envelope, encode_envelope
+from weighbridge.identity import Envelope, encode_envelope, open_envelope
 from weighbridge.local_chain import LocalChain
 from weighbridge.log.entries import Listed, make_entry
-from weighbridge.ports import Beacon, BeaconSource
+from weighbridge.ports import Beacon
 from weighbridge_drand import open_local, open_recorded
 from weighbridge_services.node import Node
+from weighbridge_services.service import Service
 from weighbridge_services.subjects import Subjects
-from weighbridge_services.wire import Bus
+from weighbridge_services.trace_checker.tracers.dictated import open_dictated
+from weighbridge_services.trace_checker.tracers.form import open_form
+from weighbridge_services.wire import Bus, NobodyAnswers
 from weighbridge_services.wire.crashing import VARIABLE
 
+S = TypeVar("S", bound=Service)
 SECOND = 1_000_000
 SEED = "5eed" * 8
 GENESIS = int(time.time()) // 60 * 60 - 7_200
@@ -75,11 +79,20 @@ period = 1
 
 
 def make_dice_node(
-    world: World, name: str = "alma", *, sources: tuple[str, ...] = ("local",), clock: str = "system"
+    world: World,
+    name: str = "alma",
+    *,
+    sources: tuple[str, ...] = ("local",),
+    clock: str = "system",
+    tracers: tuple[str, ...] = (),
+    more: str = "",
 ) -> Node:
     """Make a lister's node; its beacons come from the named sources, in their order."""
     tables = [LOCAL_SOURCE if each == "local" else f'[[beacons]]\nsource = "{each}"\n' for each in sources]
     text = CONFIG.format(name=name, clock=clock, game=GAME, names=list(sources), sources="".join(tables))
+    text = text.replace("beacons = [", f"tracers = {list(tracers)}\nbeacons = [").replace(
+        "[test]", f"{more}\n[test]"
+    )
     return world.make_node(name, config=text.replace("'", '"'))
 
 
@@ -110,10 +123,13 @@ class Liar:
         return None
 
 
-class CoinAndBeacons:
-    """The plugins of a test's node: the toy, and sources by name."""
+OPENERS = {"local": open_local, "file": open_recorded, "form": open_form, "dictated": open_dictated}
 
-    def __init__(self, **more: BeaconSource) -> None:
+
+class CoinAndMore:
+    """The plugins of a test's node: the toy, and sources and tracers by name."""
+
+    def __init__(self, **more: Any) -> None:
         self.more = more
 
     def ruleset(self, name: str) -> RuleSet:
@@ -122,11 +138,11 @@ class CoinAndBeacons:
     def load(self, group: str, name: str) -> Any:
         if name in self.more:
             return lambda settings, clock, folder: self.more[name]
-        return {"local": open_local, "file": open_recorded}[name]
+        return OPENERS[name]
 
 
-def with_sources(node: Node, **more: BeaconSource) -> Node:
-    node.__dict__["plugins"] = CoinAndBeacons(**more)
+def with_sources(node: Node, **more: Any) -> Node:
+    node.__dict__["plugins"] = CoinAndMore(**more)
     return node
 
 
@@ -164,6 +180,56 @@ class LogWriter:
         """List a flip, and return the round it rolls on."""
         await self.put(flip(player(who), rkey, **fields), wait=wait)
         return round_after(LOCAL.chain, self.now, MARGIN)
+
+
+class ReadingStage(Generic[S]):
+    """A node with a log to write, and a service of it that reads."""
+
+    kind: type[S]
+
+    def __init__(self, world: World, node: Node, bus: Bus) -> None:
+        self.world, self.node, self.bus = world, node, bus
+        self.subjects: Subjects = node.subjects(GAME)
+        self.log = LogWriter(bus, self.subjects)
+        self.running: list[tuple[S, Bus]] = []
+
+    async def up(self) -> S:
+        bus = Bus.connect(self.node, "reading")
+        await bus.start()
+        service = self.kind(self.node, bus, self.node.clock())
+        self.running.append((service, bus))
+        await service.start()
+        return service
+
+    async def down(self) -> None:
+        service, bus = self.running.pop()
+        await bus.quiet()
+        await service.stop()
+        await bus.stop()
+
+    async def ask(self, name: str, **question: Any) -> Any:
+        return codec.decode(await self.ask_bytes(name, codec.encode(question)))
+
+    async def ask_bytes(self, name: str, question: bytes) -> bytes:
+        """Ask the service, which may not have told the broker yet that it listens."""
+
+        async def answer() -> bytes:
+            try:
+                return await self.bus.ask(self.subjects.rpc(name), question)
+            except NobodyAnswers:
+                return b""
+
+        return await until_async(answer)
+
+    async def records(self, kind: str) -> list[Envelope]:
+        """Return the records of a kind that the node has published."""
+        stream, found = self.subjects.stream("RECORDS"), list[Envelope]()
+        state = (await self.bus.js.stream_info(stream)).state
+        for sequence in range(max(1, state.first_seq), state.last_seq + 1):
+            message = await self.bus.js.get_msg(stream, sequence)
+            if str(message.subject).startswith(f"{self.subjects.prefix}.{kind}."):
+                found.append(open_envelope(message.data or b""))
+        return found
 
 
 async def run_until_end(node: Node, service: str, folder: Path, *, crash: str, within: float = 20) -> int:

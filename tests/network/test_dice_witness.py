@@ -12,7 +12,7 @@ from dice_games import (
     GAME,
     LOCAL,
     Liar,
-    LogWriter,
+    ReadingStage,
     make_dice_node,
     player,
     run_until_end,
@@ -27,36 +27,16 @@ from weighbridge.ports import Beacon, BeaconUnavailable
 from weighbridge_services.dice_witness.app import Service
 from weighbridge_services.dice_witness.decide import FoldWaits
 from weighbridge_services.following import OwnLogDiffers
-from weighbridge_services.node import Node
-from weighbridge_services.subjects import Subjects
-from weighbridge_services.wire import AnswerRefused, Bus
+from weighbridge_services.wire import AnswerRefused
 from weighbridge_services.wire.crashing import EXIT
 
 pytestmark = pytest.mark.anyio
 
 
-class Stage:
+class Stage(ReadingStage[Service]):
     """A node with a log to write, and its dice witness."""
 
-    def __init__(self, world: World, node: Node, bus: Bus) -> None:
-        self.world, self.node, self.bus = world, node, bus
-        self.subjects: Subjects = node.subjects(GAME)
-        self.log = LogWriter(bus, self.subjects)
-        self.running: list[tuple[Service, Bus]] = []
-
-    async def up(self) -> Service:
-        bus = Bus.connect(self.node, "dice-witness")
-        await bus.start()
-        service = Service(self.node, bus, self.node.clock())
-        self.running.append((service, bus))
-        await service.start()
-        return service
-
-    async def down(self) -> None:
-        service, bus = self.running.pop()
-        await bus.quiet()
-        await service.stop()
-        await bus.stop()
+    kind = Service
 
     async def published(self, number: int) -> dict[str, Any] | None:
         found = await self.bus.last(self.subjects.stream("RECORDS"), self.subjects.beacon(number))
@@ -71,9 +51,6 @@ class Stage:
         value = await until_async(lambda: self.published(number), what=f"round {number}")
         assert value is not None
         return value
-
-    async def ask(self, name: str, **question: Any) -> Any:
-        return codec.decode(await self.bus.ask(self.subjects.rpc(name), codec.encode(question)))
 
 
 Open = Callable[..., Awaitable[Stage]]
@@ -285,7 +262,7 @@ async def test_questions_are_refused_with_a_code(stage: Open, name: str, questio
     await on.log.begin()
     await until(lambda: on.running[0][0].witnesses[0].size == 1)
     with pytest.raises(AnswerRefused) as refused:
-        await on.bus.ask(on.subjects.rpc(name), codec.encode(question))
+        await on.ask_bytes(name, codec.encode(question))
     assert refused.value.detail["refusal"] == code
 
 

@@ -1,4 +1,4 @@
-"""What reaches out of a node, and is therefore a plugin: where beacons and where records come from.
+"""What reaches out of a node, and is therefore a plugin: where beacons and records come from, how traces are opened.
 
 A plugin of the group `weighbridge.beacons` names a function `open(settings, clock, folder)` and imports of
 Weighbridge this module and the contract only. What it fetches it verifies: it returns a `Beacon` that is the
@@ -8,7 +8,7 @@ chain's own, or raises. Nothing here runs under a fold.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from weighbridge.beacon import parse_signature, randomness_of, verify
 from weighbridge.chain import (
@@ -31,6 +31,7 @@ __all__ = [
     "SCHEME",
     "SECOND",
     "BadBeaconSettings",
+    "BadTracerSettings",
     "Beacon",
     "BeaconNotYet",
     "BeaconSource",
@@ -42,9 +43,14 @@ __all__ = [
     "LocalChain",
     "OpenBeacons",
     "OpenSource",
+    "OpenTracer",
     "Pause",
     "Refused",
     "Source",
+    "TraceAsked",
+    "TraceNotYet",
+    "Traced",
+    "Tracer",
     "Unavailable",
     "chain_value",
     "parse_signature",
@@ -125,13 +131,15 @@ class Pause(Frozen, frozen=True):
     """What a recorded season waits for before it goes on.
 
     `at`: the time (µs) that passes first. `receipts`: until every peer's receipt holds all that is listed so far.
-    `beacon`: until this round's beacon is listed. `timeout`: seconds after which it goes on regardless.
+    `beacon`: until this round's beacon is listed. `traces`: until the node's own fold awaits no trace's verdict.
+    `timeout`: seconds after which it goes on regardless.
     """
 
     at: int | None = None
     receipts: bool = False
     beacon: int | None = None
     timeout: int = 30
+    traces: bool = False
 
 
 class Source(Protocol):
@@ -157,4 +165,71 @@ class OpenSource(Protocol):
 
     def __call__(self, settings: Mapping[str, Any], folder: str) -> Source:
         """Open a source; paths in its settings are relative to the node's folder."""
+        ...
+
+
+# --- how traces are opened ---------------------------------------------------------------------------------
+
+
+class TraceAsked(Frozen, frozen=True):
+    """A record whose trace awaits a witness's word: whose it is, when it was listed (µs), and the trace itself.
+
+    `trace` is the field of that name in the record, whatever the rule set lets stand there: texts, at-uris,
+    links, and maps and lists of them.
+    """
+
+    game: str
+    uri: str
+    cid: str
+    author: str
+    listed: int
+    trace: Any
+
+
+class Traced(Frozen, frozen=True):
+    """What a tracer found: the word, the time (µs) at which what is traced was made, and a line for people.
+
+    `ok`: all of it is there. `unresolved`: it is not, for good. `unavailable`: nobody can say now; it is asked
+    for again.
+    """
+
+    verdict: Literal["ok", "unresolved", "unavailable"]
+    dated: int | None = None
+    detail: str | None = None
+
+
+class TraceNotYet(Unavailable):
+    """The tracer has no word on this record yet, and none is reported: a person has to speak first, for one."""
+
+    code = "trace-not-yet"
+
+
+class BadTracerSettings(Refused):
+    """A tracer cannot be opened with these settings."""
+
+    code = "tracer-settings"
+
+
+class Tracer(Protocol):
+    """How a kind of trace is opened. Its methods may be called at once from several tasks of one event loop."""
+
+    name: str
+
+    async def resolve(self, asked: TraceAsked) -> Traced | None:
+        """Return what is found of a trace; None where it is of a kind that this tracer does not open.
+
+        Raises TraceNotYet. Whatever else it raises counts as `unavailable`.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections and files."""
+        ...
+
+
+class OpenTracer(Protocol):
+    """What an entry point of the group `weighbridge.tracers` names."""
+
+    def __call__(self, settings: Mapping[str, Any], clock: Clock, folder: str) -> Tracer:
+        """Open a tracer; paths in its settings are relative to the node's folder. Raises BadTracerSettings."""
         ...

@@ -25,7 +25,7 @@ class Log:
     def __init__(self, chain: Chain = LOCAL.chain) -> None:
         self.entries: list[Listed] = []
         self.now = START
-        self._beacon = {"chain": chain_value(chain), "margin": MARGIN}
+        self.beacon_field = {"chain": chain_value(chain), "margin": MARGIN}
 
     def put(
         self, by: str, collection: str, rkey: str, value: Any, wait: int = SECOND, op: Any = "create"
@@ -40,7 +40,7 @@ class Log:
         return listed
 
     def root(self, **fields: Any) -> Listed:
-        return self.put(GM, "example.coin.root", "self", {"gm": GM, "beacon": self._beacon, **fields})
+        return self.put(GM, "example.coin.root", "self", {"gm": GM, "beacon": self.beacon_field, **fields})
 
     def flip(self, rkey: str, wait: int = SECOND, **fields: Any) -> int:
         """List a flip and return the round it rolls on."""

@@ -1,0 +1,1 @@
+"""The trace checker: a witness's word on what records point at."""
