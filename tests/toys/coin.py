@@ -14,6 +14,7 @@ from weighbridge.contract import (
     Grid,
     Needs,
     Problem,
+    Question,
     Random,
     RuleSet,
     Ruling,
@@ -178,6 +179,13 @@ class Coin(RuleSet):
 
     def vocabulary(self) -> Mapping[str, Any]:
         return {"events": {"flipped": ["face"]}, "effects": {"gift": ["points"]}}
+
+    def answer(
+        self, question: Question, answer: str, why: str | None = None
+    ) -> tuple[str, dict[str, Any]] | None:
+        if question.kind != "mercy" or answer not in question.options:
+            return None
+        return "example.coin.move", {"kind": "mercy", "subject": question.about, "answer": answer}
 
     def view(self, table: Table) -> View:
         rows = tuple((key.removeprefix("purse/"), str(cell["score"])) for key, cell in table.items("purse/"))

@@ -11,6 +11,7 @@ from weighbridge.contract import (
     Effect,
     Needs,
     Problem,
+    Question,
     Random,
     RuleSet,
     Ruling,
@@ -21,6 +22,7 @@ from weighbridge.contract import (
 )
 
 from weighbridge_delvetown import moves
+from weighbridge_delvetown.answers import answer_to
 from weighbridge_delvetown.day_ends import end_day
 from weighbridge_delvetown.documents import COLLECTIONS
 from weighbridge_delvetown.effects import VOCABULARY, take_effect
@@ -106,6 +108,12 @@ class Delvetown(RuleSet):
     def vocabulary(self) -> Mapping[str, Any]:
         """Return the events and effects that attachments may use."""
         return VOCABULARY
+
+    def answer(
+        self, question: Question, answer: str, why: str | None = None
+    ) -> tuple[str, dict[str, Any]] | None:
+        """Return the record that answers a question so."""
+        return answer_to(question, answer, why)
 
     def view(self, table: Table) -> View:
         """Return how a person sees the game."""

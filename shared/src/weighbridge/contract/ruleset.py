@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from weighbridge.contract.declared import NOTHING, Docket, Effect, Needs, Problem, Ruling, Shape
-from weighbridge.contract.given import Context, Table
+from weighbridge.contract.given import Context, Question, Table
 from weighbridge.contract.shown import View
 from weighbridge.contract.values import Value
 
@@ -106,6 +106,16 @@ class RuleSet:
     def migrate(self, cells: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the cells as this version of the rule set keeps them, when a game moves to it."""
         return cells
+
+    def answer(
+        self, question: Question, answer: str, why: str | None = None
+    ) -> tuple[str, dict[str, Any]] | None:
+        """Return the record that answers a question so: its collection, and its value without `game`.
+
+        Not for the fold, which sees the record when it is listed: a GM's desk makes the record by it, and tells
+        early that an answer is none. None: such a question has no such answer, or is not answered by a record.
+        """
+        return None
 
     def view(self, table: Table) -> View:
         """Return how a person sees the game."""
