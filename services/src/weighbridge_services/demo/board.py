@@ -119,7 +119,8 @@ def _agreement(outcome: Outcome, screen: Console) -> None:
     _heading("Agreed", screen)
     names = ", ".join(operators.name_of(did) for did in agreed.operators)
     _line(
-        f"{len(agreed.operators)} of {len(operators.named)} operators (3 suffice) cosigned: {names}", screen
+        f"{len(agreed.operators)} of {len(operators.named)} operators ({operators.quorum} suffice) cosigned: {names}",
+        screen,
     )
     _line(f"transcript  {statement.size} leaves, root {statement.root.hex()}", screen)
     for each in outcome.rejected:

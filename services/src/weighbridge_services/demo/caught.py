@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from weighbridge import codec
 from weighbridge.cid import Cid
-from weighbridge.errors import Refused
+from weighbridge.log.entries import decode_entry
 from weighbridge.logfile import CarReader
 
 from weighbridge_services.demo.watching import Divergence
@@ -48,7 +48,7 @@ def evidence_of(folder: Path, found: Divergence) -> Caught | None:
         for key in keys
         if ours.get(key) != theirs.get(key)
     )
-    entry, uri = _entry(blocks, manifest, found)
+    entry, uri = _entry(blocks, manifest["sides"][0]["leaf"], found)
     return Caught(found.by, found.about, entry, uri, found.kind, found.exchanges, cells, path)
 
 
@@ -64,15 +64,13 @@ def _value(blocks: dict[Cid, bytes], cid: Cid | None) -> Any:
     return codec.decode(blocks[cid])
 
 
-def _entry(blocks: dict[Cid, bytes], manifest: Any, found: Divergence) -> tuple[int, str | None]:
-    data = blocks.get(manifest["entry"]) if manifest.get("entry") is not None else None
+def _entry(blocks: dict[Cid, bytes], leaf: bytes, found: Divergence) -> tuple[int, str | None]:
+    """Return place and record of the entry that a leaf (72 bytes) is of: its CID stands first."""
+    data = blocks.get(Cid(leaf[: len(leaf) // 2]))
     if data is None:
-        return found.index, None
-    try:
-        entry: Any = codec.decode(data)
-    except Refused:
-        return found.index, None
-    return int(entry["seq"]), entry.get("uri")
+        return found.leaf, None
+    entry = decode_entry(data)
+    return entry.seq, entry.uri
 
 
 def fields_of(difference: Difference) -> list[tuple[str, Any, Any]]:

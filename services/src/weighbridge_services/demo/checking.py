@@ -28,7 +28,17 @@ from weighbridge_services.demo.season import GAME, MARGIN
 
 PURPOSES: Final = {"ask": "ask", "between": "resist"}
 """By kind of move, the purpose of its dice: also the first part of the key of the cell that shows them."""
-LATE: Final = frozenset(("untimely", "lister-timed", "bad-receipt", "bad-beacon"))
+LATE: Final = frozenset(
+    (
+        "untimely",
+        "lister-timed",
+        "bad-receipt",
+        "bad-beacon",
+        "pending-trace",
+        "unsettled-trace",
+        "rule-fault",
+    )
+)
 """Reports that no record of a recorded season has: its followers are punctual."""
 
 
@@ -122,6 +132,8 @@ def _timely(fold: Fold) -> None:
         found = sorted(LATE & codes.keys())
         if found:
             raise DemoUntrue(f"{key.removeprefix('_/report/')} is {found[0]}: {codes[found[0]]}")
+    for pending in fold.world.pendings.values():
+        raise DemoUntrue(f"{pending.uri} still waits for its evidence")
 
 
 def _rolls(fold: Fold, listed: Sequence[Listed], beacons: Mapping[int, tuple[bytes, bytes]]) -> list[Roll]:

@@ -9,17 +9,17 @@ from typing import Any, Final, NamedTuple
 
 from weighbridge.cid import Cid
 from weighbridge.contract import RuleSet
-from weighbridge.identity import Policy, lint
+from weighbridge.identity import lint
 from weighbridge.plugins import Plugins
 
 from weighbridge_services.broker import url_of
-from weighbridge_services.broker.folder import folder_of
 from weighbridge_services.demo import nodes
 from weighbridge_services.demo.caught import Caught, evidence_of
 from weighbridge_services.demo.checking import Checked, check
 from weighbridge_services.demo.crooked import CHANGE, environment, tamper
 from weighbridge_services.demo.errors import DemoStuck, DemoUntrue
-from weighbridge_services.demo.nodes import CROOK, FOLLOWERS, LISTER, RULESET, Operators, Processes
+from weighbridge_services.demo.nodes import CROOK, FOLLOWERS, LISTER, RULESET, Operators
+from weighbridge_services.demo.processes import LOG, Processes, broker_of
 from weighbridge_services.demo.progress import Shown
 from weighbridge_services.demo.season import GAME, Given, Season, lines
 from weighbridge_services.demo.story import tell
@@ -28,7 +28,6 @@ from weighbridge_services.folding.statements import Statement
 from weighbridge_services.inspecting import declared
 from weighbridge_services.wire import Bus
 
-START_WITHIN: Final = 30.0
 STUCK_AFTER: Final = 40.0
 """Seconds without anything new after which the demo gives up."""
 LINE_TIMEOUT: Final = 30
@@ -65,7 +64,7 @@ def rules() -> tuple[RuleSet, Cid]:
 async def play(folder: Path) -> Outcome:
     """Play the season on nodes in a folder. Raises DemoStuck or DemoUntrue if it does not go as it should."""
     ruleset, pin = rules()
-    operators = nodes.create(folder)
+    operators = nodes.create(folder, (LISTER, *FOLLOWERS, CROOK))
     season = tell(operators.kernel(pin), [operators.record_of(CROOK)])
     total = sum(isinstance(item, Given) for item in season.items)
     processes = Processes()
@@ -80,7 +79,7 @@ async def play(folder: Path) -> Outcome:
 async def _play(
     operators: Operators, season: Season, processes: Processes, shown: Shown, ruleset: RuleSet, pin: Cid
 ) -> Outcome:
-    _refuse_weak(operators.kernel(pin)["policy"])
+    _refuse_weak(operators.policy())
     await _start(operators, season, processes, shown)
     watch = Watch(operators, shown.heard)
     bus = Bus.connect(operators.lister, "demo")
@@ -107,7 +106,10 @@ def _refuse_weak(policy: object) -> None:
 
 
 async def _start(operators: Operators, season: Season, processes: Processes, shown: Shown) -> None:
-    nodes.configure_lister(operators, lines(season.items, LINE_TIMEOUT))
+    setup = nodes.recorded(operators.folder)
+    nodes.configure_lister(operators, setup)
+    recording = "".join(lines(season.items, LINE_TIMEOUT))
+    (operators.lister.folder / setup.source["file"]).write_text(recording, encoding="utf-8")
     changed = operators.folder / f"{CROOK}-rules"
     tamper(changed)
     shown.say(
@@ -115,30 +117,20 @@ async def _start(operators: Operators, season: Season, processes: Processes, sho
     )
     shown.doing(f"starting {LISTER} and its broker")
     await processes.start(operators.lister)
-    await _broker(operators, processes)
-    nodes.configure_followers(operators, url_of(operators.lister))
+    await broker_of(operators.lister, processes)
+    nodes.configure_guests(operators, setup, url_of(operators.lister))
     shown.doing(f"starting {', '.join(FOLLOWERS)} and {CROOK}")
-    for name in (*FOLLOWERS, CROOK):
+    for name in operators.guests:
         await declared(operators.nodes[name])
         await processes.start(operators.nodes[name], environment(changed) if name == CROOK else None)
     shown.say(f"all started; in {CROOK}'s copy of the rules {CHANGE.says}")
-
-
-async def _broker(operators: Operators, processes: Processes) -> None:
-    deadline = time.monotonic() + START_WITHIN
-    while not folder_of(operators.lister).port.exists():
-        processes.refuse_ended(operators.folder)
-        if time.monotonic() > deadline:
-            raise DemoStuck(f"the broker of {LISTER} is not there after {START_WITHIN:.0f} s")
-        await asyncio.sleep(0.05)
 
 
 async def _agreement(
     operators: Operators, season: Season, processes: Processes, watch: Watch, shown: Shown
 ) -> Agreed:
     last = [item.envelope.uri for item in season.items if isinstance(item, Given)][-1]
-    policy = operators.kernel(Cid.of(b"\xa0"))["policy"]
-    quorum, named = policy["quorum"], operators.named
+    named = operators.named
     patience = _Patience(operators, processes, watch)
     wanted = len(named)
     while True:
@@ -147,7 +139,7 @@ async def _agreement(
         if found is not None and found[0].size in watch.notes:
             break
         if place is not None and patience.idle > 5.0:
-            wanted = quorum
+            wanted = operators.quorum
         await patience.wait()
     shown.end_day()
     statement, who = found
@@ -193,7 +185,7 @@ class _Patience:
         elif self.idle > STUCK_AFTER:
             raise DemoStuck(
                 f"nothing new for {STUCK_AFTER:.0f} s, after {len(watch.messages)} entries; what each node says is in"
-                f" its {nodes.LOG}: run with --keep DIR to look at them"
+                f" its {LOG}: run with --keep DIR to look at them"
             )
 
 
@@ -207,8 +199,3 @@ def _check(operators: Operators, watch: Watch, agreed: Agreed, ruleset: RuleSet,
             f" {agreed.statement.size} with root {agreed.statement.root.hex()}"
         )
     return checked
-
-
-def policy_of(operators: Operators) -> Policy | None:
-    """Return the policy of the demo's root."""
-    return lint(operators.kernel(Cid.of(b"\xa0"))["policy"])[0]

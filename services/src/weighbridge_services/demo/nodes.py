@@ -1,38 +1,34 @@
-"""The five nodes of the demo: their folders, and the processes that run them."""
+"""The nodes of the demo: their folders and configurations, as an operator would write them."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import json
-import os
-import signal
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from weighbridge.cid import Cid
 from weighbridge.identity import OPERATOR, Envelope, safe_quorum, sign_record
 
-from weighbridge_services.broker.server import die_with_parent
 from weighbridge_services.config import FILE
 from weighbridge_services.creating import create_node
-from weighbridge_services.demo.errors import DemoStuck
 from weighbridge_services.demo.season import GAME, beacons
 from weighbridge_services.node import PASSWORD, Node
 
 LISTER: Final = "alma"
 FOLLOWERS: Final = ("bela", "cleo", "dora")
 CROOK: Final = "egon"
-NAMES: Final = (LISTER, *FOLLOWERS, CROOK)
 RULESET: Final = "delvetown"
-SEASON: Final = "season.jsonl"
-BEACONS: Final = "beacons.jsonl"
-LOG: Final = "node.log"
-STOP_WITHIN: Final = 8.0
-"""Seconds that the nodes have to stop in good order."""
 EMPTY: Final = '[node]\nname = "{name}"\n'
+
+
+class Setup(NamedTuple):
+    """What the nodes of a demo have in common. `beacons`: settings of their source, a plugin's name first."""
+
+    game: str
+    clock: str
+    beacons: tuple[str, dict[str, Any]]
+    source: dict[str, str]
 
 
 class Operators(NamedTuple):
@@ -47,9 +43,19 @@ class Operators(NamedTuple):
         return self.nodes[LISTER]
 
     @property
+    def guests(self) -> tuple[str, ...]:
+        """The names of the nodes that use the lister's broker."""
+        return tuple(name for name in self.nodes if name != LISTER)
+
+    @property
     def named(self) -> tuple[str, ...]:
         """The DIDs of the operators that the root names: all but the crooked one."""
         return tuple(self.nodes[name].did for name in (LISTER, *FOLLOWERS))
+
+    @property
+    def quorum(self) -> int:
+        """How many of them must cosign."""
+        return safe_quorum(len(self.named))
 
     def name_of(self, did: str) -> str:
         """Return the name of an operator."""
@@ -61,128 +67,87 @@ class Operators(NamedTuple):
         node = self.nodes[name]
         return sign_record(node.keys.records, GAME, OPERATOR, "self", node.operator_record(GAME).value)
 
+    def policy(self) -> dict[str, Any]:
+        """Return the policy of the root: who must cosign, and whose trace reports settle."""
+        return {"dids": list(self.named), "quorum": self.quorum}
+
     def kernel(self, pin: Cid) -> dict[str, Any]:
         """Return what the root says of operators and rules."""
         return {
             "lister": self.lister.did,
-            "policy": {"dids": list(self.named), "quorum": safe_quorum(len(self.named))},
-            "witnesses": {"dids": list(self.named), "quorum": safe_quorum(len(self.named))},
+            "policy": self.policy(),
+            "witnesses": self.policy(),
             "fold": {"name": RULESET, "pin": str(pin)},
         }
 
 
-def create(folder: Path) -> Operators:
-    """Make the folders of the five nodes, each with keys of its own. Raises what `create_node` raises."""
-    return Operators(folder, {name: create_node(folder / name, EMPTY.format(name=name)) for name in NAMES})
+def create(folder: Path, names: Sequence[str]) -> Operators:
+    """Make the folders of nodes, each with keys of its own. Raises what `create_node` raises."""
+    return Operators(folder, {name: create_node(folder / name, EMPTY.format(name=name)) for name in names})
 
 
-def configure_lister(operators: Operators, season: Iterable[str]) -> None:
-    """Write the lister's configuration, and the season that it lists."""
-    folder = operators.lister.folder
-    (folder / SEASON).write_text("".join(season), encoding="utf-8")
-    text = [_head(LISTER), '[broker]\nkind = "embedded"\nport = 0\n']
-    for name in (*FOLLOWERS, CROOK):
+def recorded(folder: Path) -> Setup:
+    """Return the setup of the recorded season; its beacons are written to a file that all nodes read."""
+    path = folder / "beacons.jsonl"
+    lines = [json.dumps({"round": each.round, "signature": each.signature}) for each in beacons()]
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
+    return Setup(GAME, "recorded", ("file", {"path": str(path)}), {"plugin": "jsonl", "file": "season.jsonl"})
+
+
+def configure_lister(operators: Operators, setup: Setup) -> None:
+    """Write the lister's configuration: it brings the broker along, and the others' logins."""
+    parts = [_head(LISTER, setup), '[broker]\nkind = "embedded"\nport = 0\n']
+    for name in operators.guests:
         node = operators.nodes[name]
-        text.append(
-            f"[[broker.operators]]\ndid = {_q(node.did)}\npassword-file = {_q(str(node.folder / 'keys' / PASSWORD))}\n"
-            f"games = [{_q(GAME)}]\n"
-        )
-    source = f'[games.source]\nplugin = "jsonl"\nfile = {_q(SEASON)}\n'
-    _write(operators, LISTER, [*text, _game("lister"), _peers(operators, FOLLOWERS), source])
+        path = str(Path("..") / name / "keys" / PASSWORD)
+        login = {"did": node.did, "password-file": path, "games": [setup.game]}
+        parts.append(f"[[broker.operators]]\n{_lines(login)}")
+    parts += [_game(setup, {"role": "lister"}), _peers(operators, FOLLOWERS)]
+    if setup.source:
+        parts.append(f"[games.source]\n{_lines(setup.source)}")
+    _write(operators, LISTER, parts)
 
 
-def configure_followers(operators: Operators, url: str) -> None:
+def configure_guests(operators: Operators, setup: Setup, url: str) -> None:
     """Write the configurations of the others, who use the lister's broker."""
-    for name in (*FOLLOWERS, CROOK):
-        broker = f'[broker]\nkind = "url"\nurl = {_q(url)}\npassword-file = "keys/{PASSWORD}"\n'
-        peers = _peers(operators, [each for each in NAMES if each != name])
-        _write(operators, name, [_head(name), broker, _game("follower", operators.lister.did), peers])
+    for name in operators.guests:
+        login = {"kind": "url", "url": url, "password-file": f"keys/{PASSWORD}"}
+        peers = [each for each in operators.nodes if each != name]
+        game = _game(setup, {"role": "follower", "lister": operators.lister.did})
+        _write(
+            operators,
+            name,
+            [_head(name, setup), f"[broker]\n{_lines(login)}", game, _peers(operators, peers)],
+        )
 
 
-def _head(name: str) -> str:
+def _head(name: str, setup: Setup) -> str:
+    source, settings = setup.beacons
+    plugins = {"rulesets": [RULESET], "sources": ["jsonl"], "beacons": [source], "tracers": ["form"]}
     return (
-        f'[node]\nname = {_q(name)}\nclock = "recorded"\n'
-        f'[log]\nformat = "json"\n'
-        f'[plugins]\nrulesets = [{_q(RULESET)}]\nsources = ["jsonl"]\nbeacons = ["file"]\n'
-        f'[[beacons]]\nsource = "file"\nsettings = {{ path = "{BEACONS}" }}\n'
+        f"[node]\n{_lines({'name': name, 'clock': setup.clock})}"
+        f"[log]\n{_lines({'format': 'json'})}"
+        f"[plugins]\n{_lines(plugins)}"
+        f"[[beacons]]\n{_lines({'source': source})}[beacons.settings]\n{_lines(settings)}"
     )
 
 
-def _game(role: str, lister: str | None = None) -> str:
-    named = "" if lister is None else f"lister = {_q(lister)}\n"
-    return f"[[games]]\nuri = {_q(GAME)}\nrole = {_q(role)}\nruleset = {_q(RULESET)}\n{named}"
+def _game(setup: Setup, fields: dict[str, str]) -> str:
+    # Of a page on the web a verdict says only when it was made: form is all there is to look at here.
+    traces = 'traces = { form = { kinds = ["https", "at"] } }\n'
+    return f"[[games]]\n{_lines({'uri': setup.game, 'ruleset': RULESET, **fields})}{traces}"
 
 
 def _peers(operators: Operators, names: Sequence[str]) -> str:
-    return "".join(f"[[games.peers]]\ndid = {_q(operators.nodes[name].did)}\n" for name in names)
+    return "".join(f"[[games.peers]]\n{_lines({'did': operators.nodes[name].did})}" for name in names)
+
+
+def _lines(settings: dict[str, Any]) -> str:
+    # JSON is a part of TOML for text, integers, and lists of them.
+    return "".join(f"{name} = {json.dumps(value)}\n" for name, value in settings.items())
 
 
 def _write(operators: Operators, name: str, parts: Sequence[str]) -> None:
     node = operators.nodes[name]
-    (node.folder / FILE).write_text("".join(parts).replace(f'"{BEACONS}"', _q(str(node.folder / BEACONS))))
-    lines = [json.dumps({"round": each.round, "signature": each.signature}) for each in beacons()]
-    (node.folder / BEACONS).write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
+    (node.folder / FILE).write_text("\n".join(parts), encoding="utf-8")
     operators.nodes[name] = Node.open(node.folder)
-
-
-def _q(text: str) -> str:
-    return json.dumps(text)
-
-
-class Processes:
-    """The processes of the nodes. Whatever happens, `stop` leaves none of them running."""
-
-    def __init__(self) -> None:
-        self._running: dict[str, asyncio.subprocess.Process] = {}
-
-    async def start(self, node: Node, environment: dict[str, str] | None = None) -> None:
-        """Run a node in a process of its own; what it says goes to a file in its folder."""
-        with (node.folder / LOG).open("ab") as output:
-            self._running[node.name] = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "weighbridge_services", "node", "up", "--node", str(node.folder),
-                stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=output, env=environment,
-                start_new_session=True,  # Ctrl-C is the demo's to hear; it tells the nodes
-                preexec_fn=die_with_parent,
-            )  # fmt: skip
-
-    def refuse_ended(self, folder: Path) -> None:
-        """Raise DemoStuck if a node has ended by itself."""
-        for name, process in self._running.items():
-            if process.returncode is not None:
-                said = last_line(folder / name / LOG)
-                raise DemoStuck(f"the node {name} ended with exit code {process.returncode}: {said}")
-
-    async def stop(self) -> None:
-        """Stop all nodes: asked first, followers before the lister who has the broker, then for certain."""
-        running = {name: process for name, process in self._running.items() if process.returncode is None}
-        others = [process for name, process in running.items() if name != LISTER]
-        await _end(others)
-        await _end([process for name, process in running.items() if name == LISTER])
-        self._running.clear()
-
-
-async def _end(processes: Sequence[asyncio.subprocess.Process]) -> None:
-    for process in processes:
-        with contextlib.suppress(ProcessLookupError):
-            process.terminate()
-    try:
-        async with asyncio.timeout(STOP_WITHIN):
-            await asyncio.gather(*(process.wait() for process in processes))
-    except TimeoutError:
-        pass
-    finally:
-        for process in processes:
-            if process.returncode is None:
-                # Its session is its own: whatever it started and did not leave goes with it.
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-
-
-def last_line(path: Path) -> str:
-    """Return the last line that a node said."""
-    try:
-        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
-    except OSError:
-        return "it said nothing"
-    said = [line for line in lines if line.strip()]
-    return said[-1] if said else "it said nothing"

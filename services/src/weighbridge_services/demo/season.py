@@ -33,11 +33,12 @@ class Given(NamedTuple):
 
 
 class Wait(NamedTuple):
-    """What the recording waits for: every follower's receipt, the beacon of a round, or a time (µs) to pass."""
+    """What the recording waits for: every follower's receipt, a round's beacon, all traces, or a time (µs) to pass."""
 
     receipts: bool = False
     beacon: int | None = None
     until: int | None = None
+    traces: bool = False
 
 
 class Beacon(msgspec.Struct, frozen=True):
@@ -84,7 +85,7 @@ class Season:
         number, self._round = self._round, None
         if number is None or self._at >= (round_time(QUICKNET, number) - MARGIN) * SECOND:
             raise AssertionError(f"not everything stands in the seconds before round {number}")
-        self.items += [Wait(receipts=True), Wait(beacon=number)]
+        self.items += [Wait(receipts=True), Wait(beacon=number), Wait(traces=True)]
         self._at, self._step = (round_time(QUICKNET, number) + 60) * SECOND, 60 * SECOND
 
     def settle(self) -> None:
@@ -114,7 +115,10 @@ class Season:
 
     def move(self, by: str, kind: str, key: str, /, **value: Any) -> str:
         """Hand in a move."""
-        return self.put(by, "move", key, kind=kind, **value)
+        uri = self.put(by, "move", key, kind=kind, **value)
+        if self._round is None and "trace" in value:
+            self.items.append(Wait(traces=True))
+        return uri
 
     def ask(self, by: str, key: str, action: str, prompt: str, trace: dict[str, Any], /, **more: Any) -> str:
         """Hand in an ask."""
@@ -165,4 +169,6 @@ def _line(item: Given | Wait, timeout: int) -> dict[str, Any]:
         return {"time": item.until}
     if item.beacon is not None:
         return {"await": {"beacon": item.beacon, "timeout": timeout}}
+    if item.traces:
+        return {"await": {"traces": True, "timeout": timeout}}
     return {"await": {"receipts": True, "timeout": timeout}}

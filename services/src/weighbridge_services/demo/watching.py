@@ -27,7 +27,7 @@ class Divergence(NamedTuple):
     by: str
     about: str
     origin: str
-    index: int
+    leaf: int
     kind: str
     exchanges: int
     evidence: str | None
@@ -146,7 +146,7 @@ def _first() -> int:
     return 1
 
 
-def _map(data: bytes) -> Mapping[str, Any]:
+def _map(data: bytes) -> dict[str, Any]:
     value: Any = codec.decode(data)
     return value if isinstance(value, dict) else {}
 
