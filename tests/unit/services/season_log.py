@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
+from weighbridge.codec import decode
 from weighbridge.dice import QUICKNET, round_time
 from weighbridge.fold.operators import listing_origin
 from weighbridge.fold.records import BEACON, RECEIPT, TRACE
@@ -15,16 +15,18 @@ from weighbridge.identity import (
     Envelope,
     Signer,
     cosign,
+    encode_envelope,
     format_note,
     make_operator_record,
+    sign_note,
     sign_record,
     verifier_key,
 )
 from weighbridge.log import MerkleLog
 from weighbridge.log.checkpoint import Checkpoint
 from weighbridge.log.entries import Listed, make_entry
+from weighbridge_services.demo.cast import GM, PLAYERS, signer
 from weighbridge_services.demo.season import GAME, SECOND, Given, Season, Wait, beacons
-from weighbridge_services.demo.story import tell
 
 NAMES = ("alma", "bela", "cleo", "dora")
 
@@ -119,5 +121,25 @@ class Log:
         self.merkle.append(listed.data)
 
 
-def season_log() -> Iterator[Listed]:
-    yield from Log(tell(KERNEL)).run()
+def proof(listed: Listed) -> bytes | None:
+    """Return the envelope of an entry of this log, whose authors' keys are all known here."""
+    entry = listed.entry
+    if entry.uri is None or listed.record is None:
+        return None
+    author, collection, rkey = entry.uri.removeprefix("at://").split("/")
+    return encode_envelope(
+        sign_record(SIGNERS[author], game_of(entry.uri), collection, rkey, decode(listed.record))
+    )
+
+
+def game_of(uri: str) -> str | None:
+    return None if uri == GAME else GAME
+
+
+SIGNERS = {each.did: each for each in (signer(GM), *(signer(player.key) for player in PLAYERS))}
+SIGNERS |= {each.did: each.records for each in OPERATORS}
+
+
+def checkpoint_note(log: Log, size: int) -> bytes:
+    text = Checkpoint(listing_origin(GAME), size, log.merkle.root(size)).text()
+    return format_note(text, [sign_note(LISTER.log, LISTER.name, text)])

@@ -44,8 +44,9 @@ def lines(folder: Path, *texts: str) -> Source:
         ('{"time": 9}', Pause(at=9)),
         ('{"await": {"receipts": true, "timeout": 5}}', Pause(receipts=True, timeout=5)),
         ('{"at": 3, "await": {"beacon": 12}}', Pause(at=3, beacon=12)),
+        ('{"await": {"traces": true}}', Pause(traces=True)),
     ],
-    ids=["an envelope", "one with its time", "one without", "time", "receipts", "a beacon"],
+    ids=["an envelope", "one with its time", "one without", "time", "receipts", "a beacon", "traces"],
 )
 def test_a_line_holds(tmp_path: Path, line: str, item: Given | Pause) -> None:
     assert read(lines(tmp_path, line)) == [(1, item)]
