@@ -13,6 +13,7 @@ from weighbridge.fold.operators import operator_of
 from weighbridge.tree.keys import check_key
 
 from weighbridge_services.config import GameTable
+from weighbridge_services.fold.decide import QUESTION
 from weighbridge_services.fold.runner import Runner
 from weighbridge_services.fold.signing import Signing
 from weighbridge_services.folding import asking
@@ -43,6 +44,7 @@ class Answers:
         return {
             "status": self.status, "subtree": self.subtree, "leaf": self.leaf, "cell": self.cell, "view": self.view,
             "explain": self.explain, "me": self.me, "entries": self.entries, "stop": self.stop,
+            "questions": self.questions,
         }  # fmt: skip
 
     # --- the transcript ----------------------------------------------------------------------------------------
@@ -124,6 +126,13 @@ class Answers:
     def me(self, body: bytes) -> bytes:
         """Answer with what concerns one player."""
         return codec.encode(me(self._runner.fold, asking.question(body, asking.Me).did))
+
+    def questions(self, body: bytes) -> bytes:
+        """Answer with every question that is open, the oldest first."""
+        fold = self._runner.fold
+        cells = [{**cell, "id": key.removeprefix(QUESTION)} for key, cell in fold.table.items(QUESTION)]
+        found = sorted(cells, key=lambda each: (each["asked"], each["id"]))
+        return codec.encode({"questions": found, "size": fold.size, "at": fold.world.at})
 
     def status(self, body: bytes) -> bytes:
         """Answer with where the fold is, what falls due, what is awaited, who signs."""
