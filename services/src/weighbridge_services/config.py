@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 from weighbridge.errors import Broken, Refused
+from weighbridge.identity.syntax import is_did, is_record_uri
 
 from weighbridge_services.problems import Problem, problems_of
 
 FILE: Final = "weighbridge.toml"
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,63}")
 DOMAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-DID: Final = re.compile(r"did:[a-z0-9]+:[A-Za-z0-9._:%-]+")
 INTERVAL: Final = re.compile(r"always|[0-9]{1,6}(ms|s|m|h)")
 
 
@@ -214,7 +214,7 @@ def _broker_checks(broker: BrokerTable) -> Iterator[Problem]:
 
 
 def _game_checks(path: str, game: GameTable, before: list[str]) -> Iterator[Problem]:
-    if not game.uri.startswith("at://"):
+    if not is_record_uri(game.uri):
         yield f"{path}.uri", "is to be the at-uri of the game's root: at://did/collection/rkey"
     if game.uri in before:
         yield f"{path}.uri", "is there already: a game has one table"
@@ -231,7 +231,7 @@ def _game_checks(path: str, game: GameTable, before: list[str]) -> Iterator[Prob
 
 
 def _did_checks(path: str, did: str) -> Iterator[Problem]:
-    if not DID.fullmatch(did):
+    if not is_did(did):
         yield path, "is to be a DID: did:key:… or did:plc:…"
 
 

@@ -27,7 +27,7 @@ def read_secret(path: Path) -> str:
         raise BadKeyFile(f"{path} is missing; restore it from a backup, or make a new node") from error
     except UnicodeDecodeError as error:
         raise BadKeyFile(
-            f"{path} is not a file of this kind: it holds bytes that are no ASCII text"
+            f"{path} holds bytes that are no ASCII text; restore it from a backup"
         ) from error
     except OSError as error:
         raise BadKeyFile(f"{path} cannot be read: {error.strerror or error}") from error

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from weighbridge.errors import Refused
-from weighbridge.ledger import Ledger, LedgerLocked, Report, restore
+from weighbridge.ledger import Fault, Ledger, LedgerCorrupt, LedgerLocked, Report, restore
 from weighbridge.ledger.opening import remove_database
 
 from weighbridge_services.commands import Subparsers, group_of, parser_of
@@ -99,8 +99,17 @@ def verified(path: Path) -> Report:
         copy = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.copy")
         try:
             return restore(path, copy)
+        except LedgerCorrupt as error:
+            return faulty(error)
         finally:
             remove_database(copy)
+    except LedgerCorrupt as error:
+        return faulty(error)
+
+
+def faulty(error: LedgerCorrupt) -> Report:
+    """Return the report of a ledger that is too damaged to be opened."""
+    return Report({}, (Fault(str(error.detail.get("table")), str(error.detail.get("key")), error.message),))
 
 
 def say(args: argparse.Namespace, reports: dict[str, Report]) -> None:

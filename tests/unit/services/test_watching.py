@@ -1,0 +1,134 @@
+"""What a node says of itself: health, the frozen loop, and what the doctor sees."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from weighbridge_services.broker.errors import PortTaken
+from weighbridge_services.creating import create_node
+from weighbridge_services.doctor import BAD, OK, WARN, examine
+from weighbridge_services.doctor.clock import compared
+from weighbridge_services.health import health_of, listen, unhealthy
+from weighbridge_services.service import NoService, named, names
+
+SECOND = 1_000_000
+BARE = '[node]\nname = "alma"\n[broker]\nport = 0\n'
+
+
+def levels(folder: Path) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for each in asyncio.run(examine(folder)):
+        found.setdefault(each.check, []).append(each.level)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("said", "reasons"),
+    [
+        pytest.param({}, [], id="nothing said"),
+        pytest.param({"listed": 7}, [], id="numbers"),
+        pytest.param({"unhealthy": []}, [], id="no reason"),
+        pytest.param({"unhealthy": ["behind"]}, ["behind"], id="a reason"),
+        pytest.param({"unhealthy": "behind"}, ["behind"], id="a reason that is no list"),
+    ],
+)
+def test_a_service_is_well_unless_it_says_why_not(said: dict[str, Any], reasons: list[str]) -> None:
+    assert unhealthy(said) == reasons
+    status, body = health_of({"fold": said, "ingest": {}})
+    assert status == (503 if reasons else 200)
+    assert body["unhealthy"] == ({"fold": reasons} if reasons else {})
+
+
+def test_a_taken_port_is_said() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        with pytest.raises(PortTaken, match="http"):
+            listen("127.0.0.1", other.getsockname()[1])
+
+
+FREEZING = """
+import asyncio, time
+from weighbridge_services.watchdog import Watchdog
+
+async def main():
+    Watchdog(0.3).start()
+    await asyncio.sleep(0.5)
+    print("turning", flush=True)
+    time.sleep(30)
+
+asyncio.run(main())
+"""
+
+
+def test_a_frozen_loop_ends_the_process_with_its_stacks() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FREEZING], capture_output=True, text=True, timeout=20, check=False
+    )
+    assert (done.returncode, done.stdout) == (4, "turning\n")
+    assert "loop-frozen" in done.stderr
+    assert "in main" in done.stderr
+
+
+def test_every_service_can_be_named_and_no_other() -> None:
+    assert all(named(name).__name__ == "Service" for name in names())
+    with pytest.raises(NoService, match="weigher"):
+        named("weigher")
+
+
+@pytest.mark.parametrize(
+    ("since", "level"),
+    [
+        pytest.param(0, OK, id="just out"),
+        pytest.param(3 * SECOND, OK, id="the next is due"),
+        pytest.param(-SECOND // 2, OK, id="half a second behind"),
+        pytest.param(-2 * SECOND, BAD, id="two seconds behind"),
+        pytest.param(5 * SECOND, OK, id="slow to arrive"),
+        pytest.param(7 * SECOND, BAD, id="fast, or stale"),
+    ],
+)
+def test_a_clock_that_is_off_the_newest_beacon_is_bad(since: int, level: str) -> None:
+    assert compared("drand", since, 3 * SECOND).level == level
+
+
+def test_the_doctor_finds_a_new_node_well(tmp_path: Path) -> None:
+    node = create_node(tmp_path / "alma", BARE)
+    found = levels(node.folder)
+    assert set(found) == {"keys", "versions", "ports", "disk", "fsync", "plugins", "clock", "broker"}
+    assert BAD not in {level for each in found.values() for level in each}
+    assert found["clock"] == [WARN]
+
+
+def test_the_doctor_sees_what_is_wrong(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        text = (
+            BARE.replace("port = 0", f"port = {other.getsockname()[1]}")
+            + '[plugins]\nrulesets = ["nowhere"]\n'
+        )
+        node = create_node(tmp_path / "alma", text)
+        (node.folder / "keys" / "player.password").chmod(0o644)
+        found = levels(node.folder)
+    assert (found["ports"], found["plugins"], found["keys"]) == ([BAD], [BAD], [BAD])
+
+
+def test_the_doctor_says_every_mistake_of_a_configuration(tmp_path: Path) -> None:
+    node = create_node(tmp_path / "alma", BARE)
+    (node.folder / "weighbridge.toml").write_text("[node]\n[http]\nprt = 3\n")
+    assert levels(node.folder)["config"] == [BAD, BAD]
+
+
+def test_the_doctor_says_it_of_a_folder_without_a_node(tmp_path: Path) -> None:
+    assert levels(tmp_path)["node"] == [BAD]
+
+
+def test_a_beacon_source_that_is_not_there_is_said(tmp_path: Path) -> None:
+    node = create_node(tmp_path / "alma", BARE + '[[beacons]]\nsource = "nowhere"\n')
+    assert levels(node.folder)["clock"] == [BAD]
