@@ -35,6 +35,12 @@ class Driver:
 
     async def run(self) -> None:
         """Read to the end, which a live source does not have. Raises Refused for what cannot be read."""
+        try:
+            await self._run()
+        finally:
+            await self._source.close()
+
+    async def _run(self) -> None:
         store = self._lister.setting.store
         position = await store.run(store.position, self._position)
         share: list[Arrival] = []

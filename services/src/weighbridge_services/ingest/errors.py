@@ -31,6 +31,12 @@ class NoRootYet(Unavailable):
     code: ClassVar[str] = "no-root-yet"
 
 
+class ListerUnknown(Unavailable):
+    """The lister's keys are not known yet: its operator record is one of the first entries of its log."""
+
+    code: ClassVar[str] = "lister-unknown"
+
+
 class Stopping(Unavailable):
     """The service stops; what it has not taken comes again after the start."""
 

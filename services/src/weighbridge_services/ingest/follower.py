@@ -12,7 +12,7 @@ from weighbridge.identity import OperatorRecord, encode_envelope
 from weighbridge.log.entries import Listed
 
 from weighbridge_services.folding.statements import sign_finding
-from weighbridge_services.ingest.errors import Stopping
+from weighbridge_services.ingest.errors import ListerUnknown, Stopping
 from weighbridge_services.ingest.following import (
     Fault,
     Reached,
@@ -52,7 +52,7 @@ class Follower:
         self._theirs = setting.node.subjects(setting.uri, self._lister)
         self._own = OwnLog(setting.bus, setting.own, setting.store)
         self._receipts = Receipts(setting)
-        self._withholding = Withholding(setting)
+        self.withholding = Withholding(setting)
         self._lock = asyncio.Lock()
         self._last: Listed | None = None
         self._operators: dict[str, OperatorRecord] = {}
@@ -62,6 +62,7 @@ class Follower:
         self._stopping = asyncio.Event()
         self._seen = 0
         self._future: str | None = None
+        self._unknown = False
         self.fault: Fault | None = None
 
     # --- life ----------------------------------------------------------------------------------------------
@@ -83,7 +84,7 @@ class Follower:
         bus.follow(
             records, f"{self._theirs.prefix}.checkpoint.*", self._receipts.position, self._take_checkpoints
         )
-        self._withholding.start(self._theirs)
+        self.withholding.start(self._theirs)
         self._spawn(self._watch())
         self._spawn(self._introduce())
 
@@ -97,6 +98,8 @@ class Follower:
     def health(self) -> dict[str, Any]:
         """Return how it is."""
         size, unhealthy = self.setting.store.size, [self._future] if self._future else []
+        if self._unknown:
+            unhealthy.append(f"{ListerUnknown.code}: the lister's operator record is not in the log yet")
         if self.fault is not None:
             unhealthy = [f"it follows no more: {self.fault.code}: {self.fault.says}"]
         return {
@@ -104,7 +107,7 @@ class Follower:
             "size": size,
             "checkpoint": self._receipts.size,
             "lag": max(0, self._seen - size),
-            "withheld": self._withholding.found,
+            "withheld": self.withholding.found,
             "unhealthy": unhealthy,
         }
 
@@ -113,7 +116,7 @@ class Follower:
         self._last = store.log.last
         self._operators = store.operators()
         self._receipts.load()
-        self._withholding.load()
+        self.withholding.load()
         self._advance()
 
     def _advance(self) -> None:
@@ -123,7 +126,7 @@ class Follower:
     async def _introduce(self) -> None:
         """Hand in this node's operator record, unless the log has it."""
         data = operator_envelope(self.setting)
-        await self._withholding.hand_in(data)
+        await self.withholding.hand_in(data)
 
     # --- entries -------------------------------------------------------------------------------------------
 
@@ -193,7 +196,7 @@ class Follower:
         self._last = entries[-1]
         self._operators |= {each.did: each for each in operators}
         self._advance()
-        self._withholding.listed(entries)
+        self.withholding.listed(entries)
         await self._own.append(entries, [each.proof for each in fresh])
         # A crash here leaves checkpoints without a receipt: they are read again.
         self.setting.crash("after-append")
@@ -203,15 +206,16 @@ class Follower:
     async def _take_checkpoints(self, messages: Sequence[Incoming]) -> None:
         await self._park()
         async with self._lock:
+            lister = self._operators.get(self._lister)
+            self._unknown = lister is None
+            if lister is None:
+                raise ListerUnknown(f"the operator record of the lister {self._lister} is not in the log yet")
             for message in messages:
-                self._read(message.data)
+                self._read(message.data, lister)
                 self._receipts.read = max(self._receipts.read, message.metadata.sequence.stream)
             await self._consider()
 
-    def _read(self, data: bytes) -> None:
-        lister = self._operators.get(self._lister)
-        if lister is None:
-            raise Unknown(f"the operator record of the lister {self._lister} is not in the log yet")
+    def _read(self, data: bytes, lister: OperatorRecord) -> None:
         found = read_checkpoint(data, self.setting.uri, lister)
         if isinstance(found, Refusal):
             log.warning("no checkpoint", game=self.setting.uri, code=found.code, says=found.says)
@@ -300,7 +304,7 @@ class Follower:
             await self._own.bring_up()
         if self.fault is None and self._waiting:
             await self._consider()
-        for fault in await self._withholding.due():
+        for fault in await self.withholding.due():
             await self._publish(fault)
 
     def _spawn(self, work: Awaitable[None]) -> None:
@@ -311,9 +315,3 @@ class Follower:
             await work
         except Exception as error:
             self.setting.bus.fail(error)
-
-
-class Unknown(Unavailable):
-    """The lister's keys are not known yet: its operator record is one of the first entries of its log."""
-
-    code = "lister-unknown"

@@ -12,6 +12,7 @@ import structlog
 from weighbridge.contract import RuleSet
 from weighbridge.errors import Refused, Unavailable
 from weighbridge.identity import encode_envelope, envelope_from_json
+from weighbridge.ports import Source
 
 from weighbridge_services.ingest.arrivals import Arrival
 from weighbridge_services.ingest.driver import Driver
@@ -74,15 +75,27 @@ class Listing:
 
     # --- beginnings ----------------------------------------------------------------------------------------
 
-    async def _begin(self, first: list[bytes], source: Any) -> None:
+    async def _begin(self, first: list[bytes], source: Source | None) -> None:
         """List the root and this node's operator record, then what the source has."""
+        if first and source is not None:
+            await self._begin_time(source)
+        own = [*first, self.lister.own_operator()]
+        introduced = asyncio.create_task(self._list(own))
+        self._tasks.append(introduced)
         if first:
-            await self._list(first)
-        operator = asyncio.create_task(self._list([self.lister.own_operator()]))
-        self._tasks.append(operator)
+            await introduced  # else the root comes from the source, or is handed in
         if source is not None:
             self.driver = Driver(self.lister, source, str(self.setting.game.source.get("plugin", "jsonl")))
             await self.driver.run()
+
+    async def _begin_time(self, source: Source) -> None:
+        """Let a recorded season begin at the time of its first line, root included."""
+        if not self.setting.recorded or self.lister.size:
+            return
+        async for _, item in source.read(0):
+            if item.at is not None:
+                self.setting.clock.advance(item.at)
+            return
 
     async def _list(self, envelopes: list[bytes]) -> None:
         while not self.lister.stopping:
@@ -104,12 +117,15 @@ class Listing:
         except Refused as refused:
             raise BadSource(f"{path} holds no envelope of the root: {refused.message}") from refused
 
-    def _source(self) -> Any:
+    def _source(self) -> Source | None:
         settings = self.setting.game.source
         if "file" not in settings and "plugin" not in settings:
             return None
         plugin = str(settings.get("plugin", "jsonl"))
-        return self.setting.node.plugins.load(GROUP, plugin)(settings, str(self.setting.node.folder))
+        opened: Source = self.setting.node.plugins.load(GROUP, plugin)(
+            settings, str(self.setting.node.folder)
+        )
+        return opened
 
     # --- tasks ---------------------------------------------------------------------------------------------
 

@@ -31,6 +31,11 @@ class Withholding:
         self.after = after
         self.found = 0
 
+    @property
+    def waiting(self) -> int:
+        """How many there are."""
+        return len(self._open)
+
     def load(self) -> None:
         """Take up what the ledger holds. In the ledger's thread."""
         for cid, value in self._setting.store.seen().items():
