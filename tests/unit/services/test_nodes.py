@@ -21,13 +21,7 @@ from weighbridge_services.node import BadKeyFile, Node
 from weighbridge_services.secret_files import loose_modes, read_secret
 
 GAME = "at://did:plc:z72i7hdynmk6r22z27h6tvur/network.weighbridge.game/one"
-CONFIG = f'[node]
-name = "alma"
-[[games]]
-uri = "{GAME}"
-role = "lister"
-ruleset = "coin"
-'
+CONFIG = f'[node]\nname = "alma"\n[[games]]\nuri = "{GAME}"\nrole = "lister"\nruleset = "coin"\n'
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from weighbridge_services.secret_files import read_secret
 from weighbridge_services.subjects import token
 from weighbridge_services.wire.errors import BrokerRefused, BrokerUnavailable
 
-TIMEOUT = 2.0
+TIMEOUT = 2
 RETRY = 0.1
 
 
