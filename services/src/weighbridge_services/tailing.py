@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -26,7 +26,7 @@ class NoGame(Refused):
     code: ClassVar[str] = "no-such-game"
 
 
-async def tail_of(folder: Path, game: str | None, start: int | None) -> AsyncIterator[Listed]:
+async def tail_of(folder: Path, game: str | None, start: int | None) -> AsyncGenerator[Listed]:
     """Yield the entries of a node's own log, from `start` on (None: the last ten), and then as they come.
 
     Raises NoGame, and what opening a node and reaching its broker raises.

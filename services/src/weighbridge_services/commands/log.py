@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -60,16 +61,14 @@ def tail(args: argparse.Namespace) -> int:
     return asyncio.run(_tail(args, tail_of(args.node, args.game, args.start)))
 
 
-async def _tail(args: argparse.Namespace, entries: AsyncIterator[Listed]) -> int:
+async def _tail(args: argparse.Namespace, entries: AsyncGenerator[Listed]) -> int:
     left = args.count
-    if left is not None and left <= 0:
-        return 0
-    async for listed in entries:
-        text = next(iter(log_to_jsonl([listed]))).decode().rstrip("\n") if args.json else line_of(listed)
-        print(text, flush=True)
-        left = None if left is None else left - 1
-        if left == 0:
-            break
+    async with aclosing(entries):
+        while left is None or left > 0:
+            listed = await anext(entries)
+            text = next(iter(log_to_jsonl([listed]))).decode().rstrip("\n") if args.json else line_of(listed)
+            print(text, flush=True)
+            left = None if left is None else left - 1
     return 0
 
 
