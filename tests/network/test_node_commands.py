@@ -19,6 +19,7 @@ import pytest
 from nodes import World, until, until_async
 from weighbridge_services.locks import Lock
 from weighbridge_services.node import Node
+from weighbridge_services.service import names
 
 COMMAND = [sys.executable, "-m", "weighbridge_services"]
 
@@ -161,6 +162,48 @@ async def test_a_broker_that_was_killed_is_back_and_counted(world: World) -> Non
             return "weighbridge_broker_restarts 1.0" in (await fetch(port, "/metrics"))[1]
 
         await until_async(counted)
+
+
+async def test_each_service_runs_in_a_process_of_its_own_and_is_back_after_a_death(world: World) -> None:
+    port = world.free_port()
+    node = bare(world, http=port)
+    async with up(node, "--processes") as running:
+
+        async def pids() -> dict[str, int]:
+            return {name: Lock(node.folder, name).holder or 0 for name in names()}
+
+        async def all_run() -> bool:
+            return all((await pids()).values())
+
+        await until_async(all_run, within=60)
+        before = await pids()
+        assert len(set(before.values())) == len(names())
+        victim = names()[0]
+        os.kill(before[victim], signal.SIGKILL)
+
+        async def back() -> bool:
+            return (await pids())[victim] not in (0, before[victim])
+
+        await until_async(back, within=60)
+        body = (await fetch(port, "/metrics"))[1]
+        assert f'weighbridge_crashes{{service="{victim}"}} 1.0' in body
+        code, errors = await running.end(signal.SIGTERM)
+        assert code == 0, errors
+        assert not any((await pids()).values())
+        assert no_broker_of(node)
+
+
+async def test_a_service_process_that_can_never_run_stops_the_node(world: World) -> None:
+    node = bare(world)
+    lock = Lock(node.folder, names()[0])
+    lock.take()
+    try:
+        code, _, errors = await weighbridge("node", "up", "--node", node.folder, "--processes")
+    finally:
+        lock.release()
+    assert code == 4
+    assert "weighbridge: already-running: " in errors
+    assert errors.splitlines()[-1].startswith("weighbridge: service-stopped: ")
 
 
 @pytest.mark.parametrize("table", ["broker", "http"])

@@ -12,6 +12,7 @@ import nats.errors
 import structlog
 from faststream import AckPolicy
 from faststream.nats import NatsBroker
+from faststream.nats.prometheus import NatsPrometheusMiddleware
 from faststream.nats.response import NatsResponse
 from nats.aio.client import Client
 from nats.aio.msg import Msg
@@ -19,6 +20,7 @@ from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 from weighbridge.errors import Broken, WeighbridgeError
 
+from weighbridge_services.metrics import REGISTRY
 from weighbridge_services.node import Node
 from weighbridge_services.wire.acks import TIMEOUT, Acks, chunks, unanswered
 from weighbridge_services.wire.errors import (
@@ -75,6 +77,7 @@ class Bus:
             max_reconnect_attempts=-1,
             reconnect_time_wait=0.1,  # type: ignore[arg-type]
             graceful_timeout=GRACE,
+            middlewares=(NatsPrometheusMiddleware(registry=REGISTRY, app_name=service),),
             inbox_prefix=login.inbox,
             security=login.security(),
             disconnected_cb=self._on_disconnected,
