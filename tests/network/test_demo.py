@@ -117,3 +117,22 @@ async def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
     assert done.stderr.startswith("weighbridge: demo-folder-in-use: ")
     assert len(done.stderr.splitlines()) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+async def test_a_live_table_plays_until_ctrl_c_and_shows_its_board(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    live = subprocess.Popen(
+        [*COMMAND, "--live"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert live.stderr is not None
+    for line in live.stderr:
+        if "→" in line:
+            break
+    live.send_signal(signal.SIGINT)
+    out, _ = live.communicate(timeout=60)
+    assert live.returncode == 0
+    assert "Gangs of Delvetown" in out
+    assert "Last rolls" in out
+    assert processes(environment[MARK]) == []
+    assert list((tmp_path / "tmp").iterdir()) == []

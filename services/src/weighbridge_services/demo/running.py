@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import sys
+import time
 from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,8 +16,10 @@ import structlog
 from weighbridge_services.demo.board import as_json, show
 from weighbridge_services.demo.driver import play
 from weighbridge_services.demo.keeping import workspace, write_log
+from weighbridge_services.demo.live import play_live
 from weighbridge_services.failures import INTERRUPTED
-from weighbridge_services.output import say_json
+from weighbridge_services.output import clean, console, say_json
+from weighbridge_services.render import page
 
 T = TypeVar("T")
 
@@ -83,5 +87,18 @@ async def _until_done(work: Coroutine[Any, Any, T]) -> T | None:
 
 
 def run_live(keep: Path | None, *, json: bool) -> int:
-    """Play on from the clock. Raises what stands in the way."""
-    raise NotImplementedError
+    """Play on from the clock until Ctrl-C, which is how it ends. Raises what stands in the way."""
+    with workspace(keep) as folder, quiet(folder):
+        say(f"starting four nodes in {folder}; the dice are a private chain's, for play only; Ctrl-C ends it")
+        played = until_done(play_live(folder, say))
+    if played is not None and json:
+        say_json({"size": played.size, "rolls": played.rolls})
+    elif played is not None and played.view is not None:
+        print()
+        page(played.view, console())
+    return 0
+
+
+def say(text: str) -> None:
+    """Say what happens at the table, on standard error."""
+    print(clean(f"{time.strftime('%H:%M:%S', time.gmtime())}  {text}"), file=sys.stderr, flush=True)
