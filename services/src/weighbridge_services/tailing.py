@@ -75,6 +75,6 @@ def _game(node: Node, asked: str | None) -> str:
     games = [game.uri for game in node.games]
     if asked is None and len(games) == 1:
         return games[0]
-    if asked not in games or asked is None:
-        raise NoGame(f"name one of this node's games: {', '.join(games) or 'it has none'}")
-    return asked
+    if asked is not None and asked in games:
+        return asked
+    raise NoGame(f"name one of this node's games: {', '.join(games) or 'it has none'}")

@@ -67,7 +67,7 @@ class Inbox:
         try:
             await self._lister.hand_in(arrivals)
         except Unavailable as error:
-            await self._lister.tell_later([each for each in arrivals if not settled(each)], error)
+            await self._lister.answering.tell_later([each for each in arrivals if not settled(each)], error)
             raise
 
 

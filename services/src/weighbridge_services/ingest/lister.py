@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
 import structlog
-from weighbridge import codec
-from weighbridge.cid import Cid
 from weighbridge.contract import RuleSet
 from weighbridge.dice import round_time
-from weighbridge.errors import Unavailable, WeighbridgeError
+from weighbridge.errors import Unavailable
 from weighbridge.fold.records import DAY
 from weighbridge.identity import OPERATOR, encode_envelope, sign_record
 
 from weighbridge_services.following.rules import Rules
-from weighbridge_services.ingest.answers import later_answer, listed_answer, rejected_answer, rejection
+from weighbridge_services.ingest.answering import Answering, put_off, rejections
 from weighbridge_services.ingest.arrivals import Arrival, open_all
 from weighbridge_services.ingest.checkpoints import Checkpoints
-from weighbridge_services.ingest.decide import Answer, Decision, Facts, Placed, Tally, decide, decide_time
+from weighbridge_services.ingest.decide import Answer, Decision, Facts, Tally, decide, decide_time
 from weighbridge_services.ingest.errors import ClockOff, NoRootYet, NotTheLister, Stopping
-from weighbridge_services.ingest.opening import Opened, Refusal
+from weighbridge_services.ingest.opening import Opened
 from weighbridge_services.ingest.ownlog import OwnLog
 from weighbridge_services.ingest.setting import Setting
 
@@ -49,14 +47,13 @@ class Lister:
         self._queue: asyncio.Queue[list[Arrival]] = asyncio.Queue(maxsize=8)
         self._queued: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queued.set_result(None)
-        self._answers: list[tuple[Arrival, Placed]] = []
+        self.answering = Answering(setting)
         self._rounds: set[int] = set()
         self._reconnects = setting.bus.reconnects
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
         self.progress = asyncio.Condition()
         """Notified whenever the log has grown or time has gone on."""
-        self.rejected: dict[str, int] = {}
         self.trouble: str | None = None
         self.clock_off: str | None = None
         self.failure: Exception | None = None
@@ -131,8 +128,7 @@ class Lister:
         if self._task is not None:
             await self._task
         stopping = Stopping("the service stops")
-        for arrival, _ in self._answers:
-            put_off([arrival], stopping)
+        self.answering.put_off(stopping)
         while not self._queue.empty():
             put_off(self._queue.get_nowait(), stopping)
 
@@ -212,7 +208,7 @@ class Lister:
         log.error("the lister stops", game=self.setting.uri, error=str(error))
         self.failure = error
         self.failed.set()
-        put_off([arrival for arrival, _ in self._answers], error)
+        self.answering.put_off(error)
         while not self._queue.empty():
             put_off(self._queue.get_nowait(), error)
 
@@ -244,7 +240,7 @@ class Lister:
             await self.checkpoints.sign()
             # A crash here leaves senders without an answer: they are not acknowledged, and answered again.
             self.setting.crash("after-checkpoint")
-        await self._answer()
+        await self.answering.answer(self.checkpoints.size, self.checkpoints.note)
         if batch or decision is not None:
             async with self.progress:
                 self.progress.notify_all()
@@ -312,69 +308,12 @@ class Lister:
         # A crash here leaves entries without a checkpoint: the start signs one.
         self.setting.crash("after-append")
         for arrival, answer in zip(batch, decision.answers, strict=False):
-            if isinstance(answer, Placed) and arrival.answer_to is not None:
-                self._answers.append((arrival, answer))
-            else:
-                await self._settle(arrival, answer)
-
-    async def _settle(self, arrival: Arrival, answer: Answer) -> None:
-        """Publish a rejection, and let go of who handed it in."""
-        if isinstance(answer, Refusal):
-            self.rejected[answer.code] = self.rejected.get(answer.code, 0) + 1
-            cid = Cid.of(arrival.data)
-            await self.setting.bus.put(self.setting.own.rejected, rejection(cid, answer, arrival.origin))
-        if not isinstance(answer, Placed) and arrival.answer_to is not None:
-            await self.setting.bus.send(arrival.answer_to, rejected_answer(answer))
-        if not arrival.done.done():
-            arrival.done.set_result(answer)
-
-    async def _answer(self) -> None:
-        """Answer those whose records the newest checkpoint holds."""
-        held = [each for each in self._answers if each[1].seq < self.checkpoints.size]
-        if not held:
-            return
-        self._answers = [each for each in self._answers if each[1].seq >= self.checkpoints.size]
-        try:
-            for arrival, placed in held:
-                if arrival.answer_to is not None:
-                    await self.setting.bus.send(
-                        arrival.answer_to, listed_answer(placed, self.checkpoints.note)
-                    )
-        except Unavailable as error:
-            put_off([arrival for arrival, _ in held], error)
-            raise
-        # A crash here leaves answered submissions unacknowledged: they come again and get the same answer.
-        self.setting.crash("after-answer")
-        for arrival, placed in held:
-            if not arrival.done.done():
-                arrival.done.set_result(placed)
-
-    async def tell_later(self, arrivals: Sequence[Arrival], error: WeighbridgeError) -> None:
-        """Tell senders that their records are kept and not listed yet."""
-        for each in arrivals:
-            if each.answer_to is not None:
-                await self.setting.bus.send(each.answer_to, later_answer(error.code, error.message))
-
-
-def put_off(arrivals: Sequence[Arrival], error: Exception) -> None:
-    """Let go of what came in, to come again."""
-    for each in arrivals:
-        if not each.done.done():
-            each.done.set_exception(error)
+            await self.answering.take(arrival, answer)
 
 
 def no_root(game: str) -> NoRootYet:
     """Return why nothing is listed yet."""
     return NoRootYet(f"the log of {game} is empty; its first record is the root, which is not here yet")
-
-
-def rejections(batch: Sequence[Arrival], answers: Sequence[Answer]) -> Mapping[Cid, bytes]:
-    """Return what to keep of refused submissions. What a flood left out may be handed in again another day."""
-    return {
-        Cid.of(arrival.data): codec.encode({"rejected": answer.code, "says": answer.says})
-        for arrival, answer in zip(batch, answers, strict=False)
-        if isinstance(answer, Refusal) and answer.code != "flooded"
-    }
 
 
 def operator_envelope(setting: Setting) -> bytes:

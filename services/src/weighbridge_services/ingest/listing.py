@@ -67,7 +67,7 @@ class Listing:
             "size": lister.size,
             "checkpoint": checkpoints.size,
             "lag": lister.size - checkpoints.size,
-            "rejected": dict(lister.rejected),
+            "rejected": dict(lister.answering.rejected),
             "clock_checked": self._clock.checked,
             "source_read": self.driver.read if self.driver is not None else 0,
             "unhealthy": unhealthy,
