@@ -43,8 +43,9 @@ def declared(member: Path) -> set[str]:
     return {normal(re.split(r"[\[<>=;! ]", text, maxsplit=1)[0]) for text in wanted}
 
 
-CONTRACT = "contract|ports"
-"""What a plugin may import: the contract of rule sets and audits, and the ports of what reaches outside."""
+CONTRACT = "contract|ports|repos"
+"""What a plugin may import: the contract of rule sets and audits, the ports of what reaches outside, and what
+records of repositories are verified with."""
 CALLS_WITH_A_REASON = {
     (
         "shared/src/weighbridge/lexicon/checking.py",

@@ -84,3 +84,29 @@ MAX_CAR_BLOCK: Final = MAX_TREE_NODE
 
 MAX_LOG_LINE: Final = 14 * (MAX_RECORD + MAX_ENTRY)
 """A line of a log in JSONL: an empty byte string, one byte, becomes the 14 of `{"$bytes":""},`."""
+
+# --- Repositories ------------------------------------------------------------------------------------------
+
+MAX_COMMIT: Final = 4_096
+"""A repository's signed commit: some 250, with the longest DID below 2,400."""
+
+MAX_REV_AHEAD: Final = 300_000_000
+"""How far (µs) a commit's rev may lie ahead of the clock of whoever reads it."""
+
+MAX_FRAME: Final = 5_000_000
+"""A frame of a firehose: AT Protocol's limit."""
+
+MAX_SLICE: Final = 2_000_000
+"""The CAR in a commit's frame, and that of a proof: AT Protocol's limit."""
+
+MAX_SLICE_BLOCKS: Final = 20_000
+"""The blocks of a slice: those of 200 operations take far fewer."""
+
+MAX_OPS: Final = 200
+"""The operations of one commit: AT Protocol's limit."""
+
+MAX_REPO: Final = 268_435_456
+"""A whole repository that is read into memory."""
+
+MAX_REPO_BLOCKS: Final = 2_000_000
+"""The blocks of a whole repository."""
