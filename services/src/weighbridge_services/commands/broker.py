@@ -41,8 +41,9 @@ def register(subparsers: Subparsers) -> None:
 
 def user(args: argparse.Namespace) -> int:
     """Run `broker user`."""
+    from weighbridge.identity.syntax import is_did  # noqa: PLC0415 - the list of commands needs none of it
+
     from weighbridge_services.broker.rights import PLAYER, operator_rights, player_rights  # noqa: PLC0415
-    from weighbridge_services.config import DID  # noqa: PLC0415
     from weighbridge_services.subjects import token  # noqa: PLC0415
 
     if VARIABLE.fullmatch(args.password) is None:
@@ -50,7 +51,7 @@ def user(args: argparse.Namespace) -> int:
     if args.players:
         print(entry("the players", PLAYER, args.password, player_rights()))
         return 0
-    if DID.fullmatch(args.did) is None:
+    if not is_did(args.did):
         raise BadUser(f"{args.did!r} is no DID; `weighbridge node status --node DIR` says a node's")
     for game in args.game:
         if not game.startswith("at://"):
@@ -64,4 +65,6 @@ def user(args: argparse.Namespace) -> int:
 def entry(comment: str, name: str, variable: str, permissions: dict[str, Any]) -> str:
     """Return an entry for `users`, as nats-server reads it."""
     rights = json.dumps(permissions, indent=2).replace("\n", "\n  ")
-    return f"# {comment}\n{{\n  user: {json.dumps(name)}\n  password: ${variable}\n  permissions: {rights}\n}}"
+    return (
+        f"# {comment}\n{{\n  user: {json.dumps(name)}\n  password: ${variable}\n  permissions: {rights}\n}}"
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,7 +26,7 @@ and trust nothing that is signed with them. The operators' keys are in their fol
 
 
 @contextmanager
-def workspace(keep: Path | None) -> Iterator[Path]:
+def workspace(keep: Path | None) -> Generator[Path]:
     """Give a folder for the demo: the one to keep, or one that is gone afterwards. Raises DemoFolderInUse."""
     if keep is not None:
         if keep.exists() and (not keep.is_dir() or any(keep.iterdir())):

@@ -7,7 +7,7 @@ import contextlib
 import signal
 import sys
 import time
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Generator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -39,7 +39,7 @@ def run(keep: Path | None, *, json: bool) -> int:
 
 
 @contextlib.contextmanager
-def quiet(folder: Path) -> Iterator[None]:
+def quiet(folder: Path) -> Generator[None]:
     """Send what our own connection logs to a file beside the nodes."""
     with (folder / "demo.log").open("a", encoding="utf-8") as file:
         structlog.configure(
