@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+
 from nodes import Sink, World, send, until
 from weighbridge.errors import Unavailable
+from weighbridge_services.node import Node
 from weighbridge_services.subjects import Subjects
 from weighbridge_services.wire import Again, Bus, Incoming
 from weighbridge_services.wire.reading import in_order
@@ -26,6 +29,23 @@ async def test_a_place_beyond_the_streams_end_means_another_stream_and_reading_f
     sink = Sink()
     bus.follow(subjects.stream("LOG"), subjects.log, lambda: 900, sink)
     await until(lambda: sink.got == [b"a"])
+
+
+async def test_another_stream_of_the_same_name_is_read_from_its_start_though_it_is_longer(
+    bus: Bus, world: World, node: Node, subjects: Subjects
+) -> None:
+    sink = Sink()
+    bus.follow(subjects.stream("LOG"), subjects.log, lambda: 1, sink)
+    await send(bus, subjects, b"a", b"b")
+    await until(lambda: len(sink.got) == 2)
+    assert world.server is not None
+    await world.server.stop()
+    shutil.rmtree(node.folder / "broker" / "data")
+    await world.server.start()
+    other = await world.bus(node, "other")
+    await send(other, subjects, b"a", b"b", b"c", b"d")
+    await until(lambda: len(sink.got) == 6)
+    assert sink.got == [b"a", b"b", b"a", b"b", b"c", b"d"]
 
 
 async def test_the_place_right_after_the_last_is_waited_at(bus: Bus, subjects: Subjects) -> None:

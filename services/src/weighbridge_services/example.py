@@ -82,17 +82,17 @@ def example(
         http=_line(f"port = {http}" if http else "# port = 0", "/health, /ready and /metrics; 0: none"),
         rulesets=_q([ruleset] if ruleset else []),
     )
-    if game is None:
-        return text + NO_GAME
-    return text + GAME.format(
+    return text + (NO_GAME if game is None else _game(game, role, ruleset, lister))
+
+
+def _game(game: str, role: str, ruleset: str | None, lister: str | None) -> str:
+    listed_by = f"lister = {_q(lister)}" if lister else '# lister = "did:key:…"'
+    what = '"lister": this node writes the log; "follower": it verifies the lister\'s'
+    return GAME.format(
         uri=_q(game),
-        role=_line(
-            f"role = {_q(role)}", '"lister": this node writes the log; "follower": it verifies the lister\'s'
-        ),
+        role=_line(f"role = {_q(role)}", what),
         ruleset=_q(ruleset or ""),
-        lister=_line(
-            f"lister = {_q(lister)}" if lister else '# lister = "did:key:…"', "whom a follower follows"
-        ),
+        lister=_line(listed_by, "whom a follower follows"),
     )
 
 

@@ -26,9 +26,7 @@ def read_secret(path: Path) -> str:
     except FileNotFoundError as error:
         raise BadKeyFile(f"{path} is missing; restore it from a backup, or make a new node") from error
     except UnicodeDecodeError as error:
-        raise BadKeyFile(
-            f"{path} holds bytes that are no ASCII text; restore it from a backup"
-        ) from error
+        raise BadKeyFile(f"{path} holds bytes that are no ASCII text; restore it from a backup") from error
     except OSError as error:
         raise BadKeyFile(f"{path} cannot be read: {error.strerror or error}") from error
     if mode & 0o077:

@@ -48,7 +48,7 @@ class Supervisor:
         self._locks: list[Lock] = []
         self._server: Server | None = None
         self._health: HealthServer | None = None
-        self._running: list[tuple[Service, Bus]] = []
+        self.running: list[tuple[Service, Bus]] = []
         self._buses: list[Bus] = []
         self.ready = False
 
@@ -96,7 +96,7 @@ class Supervisor:
         self._buses.append(bus)
         await bus.start()
         service = kind(self._node, bus, self._node.clock())
-        self._running.append((service, bus))
+        self.running.append((service, bus))
         await service.start()
 
     @property
@@ -120,7 +120,7 @@ class Supervisor:
         """Stop all of it: first the reading, then the services, then the broker."""
         self.ready = False
         await self._each([bus.quiet() for bus in self._buses])
-        await self._each([service.stop() for service, _ in self._running])
+        await self._each([service.stop() for service, _ in self.running])
         await self._each([bus.stop() for bus in self._buses])
         if self._health is not None:
             await self._health.stop()
@@ -128,7 +128,7 @@ class Supervisor:
             await self._server.stop()
         for lock in self._locks:
             lock.release()
-        self._running, self._buses, self._locks = [], [], []
+        self.running, self._buses, self._locks = [], [], []
 
     async def _each(self, stops: list[Any]) -> None:
         for result in await asyncio.gather(*stops, return_exceptions=True):
@@ -138,7 +138,7 @@ class Supervisor:
     def healths(self) -> dict[str, dict[str, Any]]:
         """Return what every service says of itself, and what is to be said of the broker."""
         found: dict[str, dict[str, Any]] = {}
-        for service, bus in self._running:
+        for service, bus in self.running:
             found[service.name] = health_of(service, bus)
             metrics.RECONNECTS.labels(service.name).set(bus.reconnects)
         if self._server is not None:

@@ -68,24 +68,7 @@ class Bus:
         self.reconnects = 0
         self.failure: BaseException | None = None
         self.failed = asyncio.Event()
-        # Reconnecting never ends: a client that gave up would leave loops spinning on a dead socket.
-        self.broker = NatsBroker(
-            login.url,
-            name=f"{node.name}/{service}",
-            codec=ExactBytes(),
-            ack_policy=AckPolicy.MANUAL,
-            max_reconnect_attempts=-1,
-            reconnect_time_wait=0.1,  # type: ignore[arg-type]
-            graceful_timeout=GRACE,
-            middlewares=(NatsPrometheusMiddleware(registry=REGISTRY, app_name=service),),
-            inbox_prefix=login.inbox,
-            security=login.security(),
-            disconnected_cb=self._on_disconnected,
-            reconnected_cb=self._on_reconnected,
-            closed_cb=self._on_closed,
-            error_cb=self._on_error,
-            logger=None,
-        )
+        self.broker = self._made()
         self._client: Client | None = None
         self._acks: Acks | None = None
         self._pulls: weakref.WeakSet[Pull] = weakref.WeakSet()
@@ -93,6 +76,26 @@ class Bus:
         self._lost = asyncio.Event()
         self._served: list[Any] = []
         self._stopping = False
+
+    def _made(self) -> NatsBroker:
+        return NatsBroker(
+            self._login.url,
+            name=f"{self._node.name}/{self.service}",
+            codec=ExactBytes(),
+            ack_policy=AckPolicy.MANUAL,
+            # Reconnecting never ends: a client that gave up would leave loops spinning on a dead socket.
+            max_reconnect_attempts=-1,
+            reconnect_time_wait=0.1,  # type: ignore[arg-type]
+            graceful_timeout=GRACE,
+            middlewares=(NatsPrometheusMiddleware(registry=REGISTRY, app_name=self.service),),
+            inbox_prefix=self._login.inbox,
+            security=self._login.security(),
+            disconnected_cb=self._on_disconnected,
+            reconnected_cb=self._on_reconnected,
+            closed_cb=self._on_closed,
+            error_cb=self._on_error,
+            logger=None,
+        )
 
     @classmethod
     def connect(cls, node: Node, service: str) -> Bus:
