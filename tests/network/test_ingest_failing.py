@@ -14,6 +14,7 @@ import pytest
 from ingest_games import GAME, LISTER, Table, coin_on_path, data_of, flip, note, player
 from nodes import World, until_async
 from weighbridge.identity import envelope_to_json
+from weighbridge_services.ingest.errors import CannotRestore
 from weighbridge_services.wire.crashing import EXIT, VARIABLE
 
 CRASH_POINTS = ("after-verify", "after-persist", "after-append", "after-checkpoint", "after-answer")
@@ -214,3 +215,60 @@ async def test_a_source_that_cannot_be_read_stops_the_node_with_its_line(table: 
     await asyncio.wait_for(bus.failed.wait(), 10)
     assert getattr(bus.failure, "code", "") == "bad-source"
     assert "season.jsonl, line 1" in str(bus.failure)
+
+
+async def lose_the_listers_ledger(table: Table) -> tuple[list[dict[str, Any]], dict[str, bytes]]:
+    """List and receipt some records, then stop the lister and take its ledger away."""
+    await table.lay(followers=1)
+    await table.up("alma")
+    await table.up("bela")
+    for name in ("a", "b", "c"):
+        (answer,) = await table.submit(data_of(flip(player(1), name)))
+    lister, follower = (table.services[name][0].games[0] for name in ("alma", "bela"))
+    await until_async(lambda: _at_least(follower.health()["checkpoint"], answer["listed"] + 1))
+    await until_async(lambda: _equal(lister, follower))
+    log, receipts = await table.log(), await checkpoints(table, 1)
+    await table.down("alma")
+    (table.lister.folder / "ledger").rename(table.lister.folder / "aside")
+    return log, receipts
+
+
+async def _equal(lister: Any, follower: Any) -> bool:
+    size = lister.health()["size"]
+    return bool(size == lister.health()["checkpoint"] == follower.health()["checkpoint"])
+
+
+async def test_a_lister_that_lost_its_ledger_takes_up_what_its_followers_hold(table: Table) -> None:
+    before, _ = await lose_the_listers_ledger(table)
+    await table.world.wipe_broker()
+    for node in table.nodes:
+        await table.declare(node)
+    await until_async(lambda: holds(table, {"a", "b", "c"}, 1), 20)
+    subjects = table.nodes[1].subjects(GAME)
+    size = table.services["bela"][0].games[0].health()["checkpoint"]
+    await until_async(lambda: _there(table, subjects.stream("RECORDS"), subjects.checkpoint(size)), 20)
+    await table.up("alma")
+    (answer,) = await table.submit(data_of(flip(player(1), "d")))
+    after = await table.log()
+    assert answer["listed"] >= size
+    assert after[:size] == before[:size]
+    assert records(after) == ["a", "b", "c", "d"]
+    await until_async(lambda: holds(table, {"d"}, 1), 20)
+    assert table.services["bela"][0].games[0].health()["unhealthy"] == []
+
+
+async def _there(table: Table, stream: str, subject: str) -> bool:
+    return await table.bus(1).last(stream, subject) is not None
+
+
+async def test_a_lister_lists_nothing_when_what_it_signed_is_nowhere(table: Table) -> None:
+    _, receipts = await lose_the_listers_ledger(table)
+    await table.down("bela")
+    await table.world.wipe_broker()
+    for node in table.nodes:
+        await table.declare(node)
+    subject, newest = max(receipts.items(), key=lambda each: int(each[0].rpartition(".")[2]))
+    await table.bus(1).publish_once(subject, newest)
+    with pytest.raises(CannotRestore, match="does not hold all of them"):
+        await table.up("alma")
+    assert await table.log() == []

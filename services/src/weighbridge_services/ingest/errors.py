@@ -13,6 +13,12 @@ class AnotherLister(Broken):
     code: ClassVar[str] = "another-lister"
 
 
+class CannotRestore(Broken):
+    """This node has signed more than its ledger holds, and no follower's log gives the rest."""
+
+    code: ClassVar[str] = "cannot-restore"
+
+
 class NotTheLister(Broken):
     """The configuration makes this node the lister, and the game's root names another operator."""
 

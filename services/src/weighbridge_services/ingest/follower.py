@@ -17,19 +17,19 @@ from weighbridge_services.ingest.following import (
     Fault,
     Reached,
     Taken,
-    bad_proof,
     check_follows,
     forged,
     forked,
     may_cosign,
-    take_entry,
 )
 from weighbridge_services.ingest.lister import operator_envelope
 from weighbridge_services.ingest.notes import make_receipt, read_checkpoint
-from weighbridge_services.ingest.opening import Refusal, claim_of
+from weighbridge_services.ingest.opening import Refusal
 from weighbridge_services.ingest.ownlog import OwnLog
 from weighbridge_services.ingest.receipts import Receipts
 from weighbridge_services.ingest.setting import Setting
+from weighbridge_services.ingest.taking import take_all
+from weighbridge_services.ingest.watching import ClockWatch
 from weighbridge_services.ingest.withholding import Withholding
 from weighbridge_services.wire import Again, Incoming
 
@@ -53,6 +53,7 @@ class Follower:
         self._own = OwnLog(setting.bus, setting.own, setting.store)
         self._receipts = Receipts(setting)
         self.withholding = Withholding(setting)
+        self._clock = ClockWatch(setting)
         self._lock = asyncio.Lock()
         self._last: Listed | None = None
         self._operators: dict[str, OperatorRecord] = {}
@@ -85,6 +86,7 @@ class Follower:
             records, f"{self._theirs.prefix}.checkpoint.*", self._receipts.position, self._take_checkpoints
         )
         self.withholding.start(self._theirs)
+        self._spawn(self._clock.run())
         self._spawn(self._watch())
         self._spawn(self._introduce())
 
@@ -97,7 +99,7 @@ class Follower:
 
     def health(self) -> dict[str, Any]:
         """Return how it is."""
-        size, unhealthy = self.setting.store.size, [self._future] if self._future else []
+        size, unhealthy = self.setting.store.size, [each for each in (self._future, self._clock.off) if each]
         if self._unknown:
             unhealthy.append(f"{ListerUnknown.code}: the lister's operator record is not in the log yet")
         if self.fault is not None:
@@ -132,7 +134,7 @@ class Follower:
 
     async def _take_entries(self, messages: Sequence[Incoming]) -> None:
         await self._park()
-        taken = await self._verified([message.data for message in messages])
+        taken = await take_all(self.setting.openers, [each.data for each in messages], self.setting.uri)
         async with self._lock:
             fresh, fault = await self._sorted(taken)
             if fresh:
@@ -140,20 +142,6 @@ class Follower:
             if fault is not None:
                 await self._accuse(fault)
             await self._consider()
-
-    async def _verified(self, payloads: Sequence[bytes]) -> list[Taken | Fault]:
-        openers, game = self.setting.openers, self.setting.uri
-        found = await openers.share(lambda part: [take_entry(data, game) for data in part], payloads)
-        opened = [each.opened for each in found if isinstance(each, Taken) and each.opened is not None]
-        claims = await openers.share(lambda part: [claim_of(each) for each in part], opened)
-        held = await openers.verifier.verify(claims)
-        bad = {id(each) for each, holds in zip(opened, held, strict=True) if not holds}
-        return [
-            bad_proof(each.listed, "comes with a signature that is not its author's")
-            if isinstance(each, Taken) and id(each.opened) in bad
-            else each
-            for each in found
-        ]
 
     async def _sorted(self, taken: Sequence[Taken | Fault]) -> tuple[list[Taken], Fault | None]:
         """Return the entries that follow, up to the first that does not, and what is wrong with that one."""
@@ -245,6 +233,8 @@ class Follower:
 
     async def _cosign(self, reached: Reached, now: int) -> bool:
         (last,) = await self.setting.store.run(self.setting.store.listed, reached.size - 1, reached.size)
+        if self._clock.off is not None:
+            return False
         if not may_cosign(last.entry.at, now):
             self._future = (
                 f"entry {reached.size - 1} is listed {(last.entry.at - now) / 1e6:.1f} s in the future"

@@ -22,7 +22,9 @@ from weighbridge_services.ingest.decide import Answer, Decision, Facts, Tally, d
 from weighbridge_services.ingest.errors import ClockOff, NoRootYet, NotTheLister, Stopping
 from weighbridge_services.ingest.opening import Opened
 from weighbridge_services.ingest.ownlog import OwnLog
+from weighbridge_services.ingest.restoring import restore
 from weighbridge_services.ingest.setting import Setting
+from weighbridge_services.ingest.watching import ClockWatch
 
 BATCH: Final = 1_024
 """Records of one batch at most: one commit, one row of publications."""
@@ -41,6 +43,7 @@ class Lister:
         self._ruleset = ruleset
         self._own = OwnLog(setting.bus, setting.own, setting.store)
         self.checkpoints = Checkpoints(setting)
+        self.clock = ClockWatch(setting)
         self._facts = Facts(
             setting.uri, None, Rules(), Tally(), operators=frozenset({setting.node.did, *setting.peers})
         )
@@ -55,7 +58,6 @@ class Lister:
         self.progress = asyncio.Condition()
         """Notified whenever the log has grown or time has gone on."""
         self.trouble: str | None = None
-        self.clock_off: str | None = None
         self.failure: Exception | None = None
         self.failed = asyncio.Event()
 
@@ -113,7 +115,8 @@ class Lister:
     # --- life ----------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Take up where the ledger ends. Raises NotTheLister, AnotherLister, BrokerUnavailable."""
+        """Take up where the ledger ends. Raises NotTheLister, AnotherLister, CannotRestore, BrokerUnavailable."""
+        await restore(self.setting)
         await self.setting.store.run(self._load)
         self._refuse_other_lister(self._facts.rules)
         await self._own.bring_up()
@@ -246,8 +249,8 @@ class Lister:
                 self.progress.notify_all()
 
     async def _catch_up(self) -> None:
-        if self.clock_off is not None:
-            raise ClockOff(self.clock_off)
+        if self.clock.off is not None:
+            raise ClockOff(self.clock.off)
         if self.setting.bus.reconnects != self._reconnects:
             # The broker was away, and may have come back without its disk.
             reconnects = self.setting.bus.reconnects

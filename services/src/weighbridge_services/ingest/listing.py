@@ -20,7 +20,7 @@ from weighbridge_services.ingest.errors import BadSource
 from weighbridge_services.ingest.intake import Intake
 from weighbridge_services.ingest.lister import Lister
 from weighbridge_services.ingest.setting import Setting
-from weighbridge_services.ingest.watching import ClockWatch, DueWatch
+from weighbridge_services.ingest.watching import DueWatch
 
 GROUP: Final = "weighbridge.sources"
 RETRY: Final = 0.25
@@ -35,20 +35,19 @@ class Listing:
         self.setting = setting
         self.lister = Lister(setting, ruleset)
         self.driver: Driver | None = None
-        self._dues = DueWatch(self.lister)
-        self._clock = ClockWatch(self.lister)
+        self._dues = DueWatch(setting, self.lister.set_dues)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         """Take up where the ledger ends, list what a new log begins with, and read. Raises what stands in the way."""
         first = self._first_records()
         source = self._source()
-        await self._clock.look()
+        await self.lister.clock.look()
         await self.lister.start()
         Intake(self.lister).start()
         self._spawn(self._begin(first, source))
         self._spawn(self._dues.run())
-        self._spawn(self._clock.run())
+        self._spawn(self.lister.clock.run())
         self._spawn(self._report_failure())
 
     async def stop(self) -> None:
@@ -61,14 +60,14 @@ class Listing:
     def health(self) -> dict[str, Any]:
         """Return how it is."""
         lister, checkpoints = self.lister, self.lister.checkpoints
-        unhealthy = [each for each in (lister.trouble, lister.clock_off) if each]
+        unhealthy = [each for each in (lister.trouble, lister.clock.off) if each]
         return {
             "role": "lister",
             "size": lister.size,
             "checkpoint": checkpoints.size,
             "lag": lister.size - checkpoints.size,
             "rejected": dict(lister.answering.rejected),
-            "clock_checked": self._clock.checked,
+            "clock_checked": self.lister.clock.checked,
             "source_read": self.driver.read if self.driver is not None else 0,
             "unhealthy": unhealthy,
         }

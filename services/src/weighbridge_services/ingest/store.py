@@ -209,6 +209,16 @@ class Store:
             self.log.extend(entries)
             return self.keep_operators(entries)
 
+    def keep_restored(self, entries: Sequence[Listed]) -> None:
+        """Write the entries of this lister's own log that a follower held, with what is kept under names."""
+        with self.ledger.batch():
+            self.log.extend(entries)
+            self.keep_operators(entries)
+            for entry in (each.entry for each in entries):
+                if entry.author is not None and entry.author not in self.since([entry.author]):
+                    self._since[entry.author] = entry.at // DAY
+                    self._put(f"author/{entry.author}", entry.at // DAY)
+
     def seen(self) -> dict[str, bytes]:
         """Return what was handed in at this node and is not settled, by the envelope's CID."""
         return self._all("seen")

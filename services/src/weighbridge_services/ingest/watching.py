@@ -1,14 +1,15 @@
-"""What a lister watches beside what it is handed: due times, and its clock against the newest beacon."""
+"""What is watched beside what comes in: due times, and the clock against the newest beacon."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, Final
 
 from weighbridge import codec
 from weighbridge.errors import Broken, Refused, Unavailable
 
-from weighbridge_services.ingest.lister import Lister
+from weighbridge_services.ingest.setting import Setting
 
 EVERY: Final = 1.0
 """Seconds between two looks."""
@@ -20,16 +21,17 @@ TOLERANCE: Final = 1_000_000
 class DueWatch:
     """Asks this node's own fold at which times something falls due."""
 
-    def __init__(self, lister: Lister) -> None:
-        self._lister = lister
+    def __init__(self, setting: Setting, tell: Callable[[tuple[int, ...]], None]) -> None:
+        self._setting = setting
+        self._tell = tell
 
     async def run(self) -> None:
         """Ask again and again; a fold that does not answer names no time."""
-        setting = self._lister.setting
-        while not self._lister.stopping:
+        setting = self._setting
+        while True:
             try:
                 answer = await setting.bus.ask(setting.own.rpc("status"), codec.encode({}), timeout=TIMEOUT)
-                self._lister.set_dues(dues_in(answer))
+                self._tell(dues_in(answer))
             except (Unavailable, Refused):
                 pass
             await asyncio.sleep(EVERY)
@@ -41,19 +43,21 @@ class ClockWatch:
     A witness that does not answer, or has no beacon, leaves the clock unchecked: health says so.
     """
 
-    def __init__(self, lister: Lister) -> None:
-        self._lister = lister
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
         self.checked = False
+        self.off: str | None = None
+        """The sentence about a clock that is off: while there is one, nothing is listed or signed."""
 
     async def run(self) -> None:
         """Look again and again."""
-        while not self._lister.stopping:
+        while True:
             await asyncio.sleep(EVERY)
             await self.look()
 
     async def look(self) -> None:
         """Look once."""
-        setting = self._lister.setting
+        setting = self._setting
         if setting.recorded or not setting.node.config.beacons:
             return
         try:
@@ -64,7 +68,7 @@ class ClockWatch:
         except (Unavailable, Refused, Broken):
             return
         self.checked = True
-        self._lister.clock_off = None if off is None or abs(off) <= TOLERANCE else said(off)
+        self.off = None if off is None or abs(off) <= TOLERANCE else said(off)
 
 
 def dues_in(answer: bytes) -> tuple[int, ...]:

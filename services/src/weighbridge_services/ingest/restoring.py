@@ -1,0 +1,121 @@
+"""A lister that starts lists nothing before the newest checkpoint it ever signed: its followers hold what it lost.
+
+A ledger that was lost, or restored from an old backup, does not know what its key has signed. Going on from there
+would sign a second root of a size, which is the one thing a log key must never do. So each follower's newest
+receipt is looked at first: it carries this node's own signed note, and the follower's log holds the entries.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final, NamedTuple
+
+import nats.errors
+import structlog
+from nats.js.errors import NotFoundError
+from weighbridge import codec
+from weighbridge.errors import Refused
+from weighbridge.fold.operators import listing_origin
+from weighbridge.fold.records import RECEIPT
+from weighbridge.identity import SIGNATURE, open_envelope, open_note, verifier_key
+from weighbridge.log import Checkpoint, CompactRange
+from weighbridge.log.entries import Listed
+
+from weighbridge_services.ingest.errors import CannotRestore
+from weighbridge_services.ingest.following import Fault, Taken, check_follows
+from weighbridge_services.ingest.setting import Setting
+from weighbridge_services.ingest.taking import take_all
+from weighbridge_services.wire import BrokerUnavailable
+
+CHUNK: Final = 512
+
+log = structlog.get_logger()
+
+
+class Signed(NamedTuple):
+    """A checkpoint that this node's key has signed, and the follower whose receipt carries it."""
+
+    checkpoint: Checkpoint
+    follower: str
+
+
+async def restore(setting: Setting) -> int:
+    """Bring the ledger up to the newest checkpoint of this node's that a follower holds; return how many entries came.
+
+    Raises CannotRestore where a follower's receipt shows such a checkpoint and its log does not give the entries.
+    """
+    found = [each for did in setting.peers if (each := await _newest(setting, did)) is not None]
+    newest = max(found, key=lambda each: each.checkpoint.size, default=None)
+    size = setting.store.size
+    if newest is None or newest.checkpoint.size <= size:
+        return 0
+    signed = newest.checkpoint.size
+    log.warning("the ledger is behind what this node has signed", game=setting.uri, size=size, signed=signed)
+    entries = await _entries(setting, newest)
+    await setting.store.run(setting.store.keep_restored, entries)
+    return len(entries)
+
+
+async def _newest(setting: Setting, did: str) -> Signed | None:
+    """Return the newest checkpoint of this node's that a follower has receipted, if it can be had."""
+    theirs = setting.node.subjects(setting.uri, did)
+    try:
+        found = await setting.bus.last(theirs.stream("RECORDS"), f"{theirs.prefix}.checkpoint.*")
+    except BrokerUnavailable:
+        return None  # a follower that has no streams here yet has receipted nothing
+    if found is None:
+        return None
+    try:
+        message: Any = codec.decode(found.data)
+        envelope = open_envelope(message["envelope"])
+        if (envelope.author, envelope.collection) != (did, RECEIPT):
+            return None
+        own = verifier_key(setting.node.name, SIGNATURE, setting.node.keys.log.public)
+        text = open_note(envelope.value["checkpoint"].encode(), [own]).text
+        return Signed(Checkpoint.parse(text, listing_origin(setting.uri)), did)
+    except (Refused, KeyError, TypeError, AttributeError):
+        return None  # nothing that this node has signed
+
+
+async def _entries(setting: Setting, signed: Signed) -> list[Listed]:
+    """Return the entries that the ledger lacks, verified as a follower verifies them, and against the checkpoint."""
+    size, last = setting.store.size, setting.store.log.last
+    frontier = CompactRange()
+    for at in range(0, size, CHUNK):
+        for own in await setting.store.run(setting.store.listed, at, min(at + CHUNK, size)):
+            frontier.append(own.data)
+    found: list[Listed] = []
+    for at in range(size, signed.checkpoint.size, CHUNK):
+        for taken in await _taken(setting, signed, at, min(at + CHUNK, signed.checkpoint.size)):
+            fault = taken if isinstance(taken, Fault) else check_follows(last, taken.listed, setting.uri)
+            if isinstance(taken, Fault) or fault is not None:
+                raise _cannot(setting, signed, fault.says if fault is not None else "")
+            last = taken.listed
+            frontier.append(last.data)
+            found.append(last)
+    if frontier.root() != signed.checkpoint.root:
+        raise _cannot(setting, signed, "its entries hash to another root than the one signed")
+    return found
+
+
+async def _taken(setting: Setting, signed: Signed, start: int, stop: int) -> list[Taken | Fault]:
+    """Return some entries of the follower's log, each verified by itself."""
+    stream = setting.node.subjects(setting.uri, signed.follower).stream("LOG")
+    bus = setting.bus
+    try:
+        asked = (bus.while_connected(bus.js.get_msg(stream, seq + 1)) for seq in range(start, stop))
+        messages = await asyncio.gather(*asked)
+    except NotFoundError:
+        raise _cannot(setting, signed, "it does not hold all of them") from None
+    except (nats.errors.Error, OSError) as error:
+        raise BrokerUnavailable(f"{stream} cannot be read: {error or type(error).__name__}") from error
+    return await take_all(setting.openers, [message.data or b"" for message in messages], setting.uri)
+
+
+def _cannot(setting: Setting, signed: Signed, why: str) -> CannotRestore:
+    return CannotRestore(
+        f"this node has signed {signed.checkpoint.size} entries of {setting.uri} and its ledger has"
+        f" {setting.store.size}; the log of {signed.follower} does not give the rest: {why}. Restore a newer backup of"
+        " the ledger",
+        size=signed.checkpoint.size,
+    )
