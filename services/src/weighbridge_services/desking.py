@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, ClassVar, Final
 
@@ -93,7 +93,7 @@ class Client:
 
 
 @asynccontextmanager
-async def desk_of(node: Node, game: GameTable) -> AsyncIterator[Client]:
+async def desk_of(node: Node, game: GameTable) -> AsyncGenerator[Client]:
     """Connect to the desk of one game of a node. Raises BrokerUnavailable."""
     bus = Bus.connect(node, "gm")
     await bus.start(PATIENCE)
