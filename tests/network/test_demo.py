@@ -136,3 +136,20 @@ async def test_a_live_table_plays_until_ctrl_c_and_shows_its_board(
     assert "Last rolls" in out
     assert processes(environment[MARK]) == []
     assert list((tmp_path / "tmp").iterdir()) == []
+
+
+async def test_a_node_that_dies_ends_the_demo_with_a_word(environment: dict[str, str]) -> None:
+    demo = subprocess.Popen(
+        COMMAND, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert demo.stderr is not None
+    for line in demo.stderr:
+        if "Mon 20 Nov" in line:
+            break
+    for pid in processes(environment[MARK]):
+        if Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").endswith(b"/bela"):
+            os.kill(pid, signal.SIGKILL)
+    _, err = demo.communicate(timeout=60)
+    assert demo.returncode == 4
+    assert err.splitlines()[-1].startswith("weighbridge: demo-stuck: the node bela ended with exit code -9")
+    assert processes(environment[MARK]) == []

@@ -12,12 +12,13 @@ from rich.table import Table
 from rich.text import Text
 from weighbridge.chain import QUICKNET, round_time
 
+from weighbridge_services.commands import own_names
 from weighbridge_services.demo.cast import name_of
 from weighbridge_services.demo.caught import Caught, fields_of
 from weighbridge_services.demo.checking import Roll
 from weighbridge_services.demo.crooked import CHANGE
 from weighbridge_services.demo.driver import Outcome
-from weighbridge_services.demo.nodes import CROOK
+from weighbridge_services.demo.nodes import CROOK, LISTER
 from weighbridge_services.outcome import questions
 from weighbridge_services.output import clean, console
 from weighbridge_services.render import page
@@ -166,16 +167,18 @@ def _next(outcome: Outcome, kept: Path | None, screen: Console) -> None:
     roll = outcome.checked.rolls[-1]
     log = kept / "game.car"
     caught = outcome.caught
-    commands = (
+    alma = f"--node {kept / LISTER}"
+    cell = caught.cells[0].key if caught.cells else "game/-"
+    tries = [
         (f"weighbridge dice check {log} {roll.uri}", "every step from the ask to its dice"),
         (f"weighbridge log verify {log}", "the log, every link of it"),
         (f"weighbridge fold {log}", "fold it yourself: the root above comes out"),
-        (f"weighbridge node up --node {kept / 'alma'}", "start the lister again, then"),
-        (
-            f"weighbridge explain {caught.cells[0].key if caught.cells else 'game/-'} --node {kept / 'alma'}",
-            "why a cell is as it is",
-        ),
-        (f"ls {caught.evidence.parent}", "the evidence against egon"),
-    )
-    for command, says in commands:
-        _line(f"  {command}\n      {says}", screen)
+        (f"weighbridge node up {alma}", "start the lister again; then, beside it"),
+        (f"weighbridge explain {cell} {alma}", "why a cell is as it is: which entries and rules made it"),
+        (f"weighbridge desk {alma}", "what the GM has to decide"),
+        (f"ls {caught.evidence.parent}", f"the evidence against {CROOK}, for anybody to check"),
+    ]
+    known = own_names()
+    for command, says in tries:
+        if command.startswith("ls ") or command.split()[1] in known:
+            _line(f"  {command}\n      {says}", screen)
