@@ -199,11 +199,11 @@ class Follower:
             if lister is None:
                 raise ListerUnknown(f"the operator record of the lister {self._lister} is not in the log yet")
             for message in messages:
-                self._read(message.data, lister)
+                await self._read(message.data, lister)
                 self._receipts.read = max(self._receipts.read, message.metadata.sequence.stream)
             await self._consider()
 
-    def _read(self, data: bytes, lister: OperatorRecord) -> None:
+    async def _read(self, data: bytes, lister: OperatorRecord) -> None:
         found = read_checkpoint(data, self.setting.uri, lister)
         if isinstance(found, Refusal):
             log.warning("no checkpoint", game=self.setting.uri, code=found.code, says=found.says)
@@ -211,9 +211,8 @@ class Follower:
         checkpoint, note = found
         reached = Reached(checkpoint.size, checkpoint.root, note)
         self._seen = max(self._seen, reached.size)
-        if self._receipts.knows(reached):
-            return
-        self._waiting[reached.size] = reached
+        if not await self.setting.store.run(self._receipts.knows, reached):
+            self._waiting[reached.size] = reached
 
     async def _consider(self) -> None:
         """Compare the lister's checkpoints with the log as verified here, and cosign the newest that may be."""

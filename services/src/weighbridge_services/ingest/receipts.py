@@ -34,7 +34,7 @@ class Receipts:
         return self._position + 1
 
     def knows(self, reached: Reached) -> bool:
-        """Whether this is a checkpoint that was cosigned already. Another root of its size is not."""
+        """Whether this is one that was cosigned already; another root of its size is not. In the ledger's thread."""
         if reached.size > self.size:
             return False
         known = self._setting.store.checkpoints.at(reached.size)

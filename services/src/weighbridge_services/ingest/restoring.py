@@ -79,7 +79,7 @@ async def _newest(setting: Setting, did: str) -> Signed | None:
 
 async def _entries(setting: Setting, signed: Signed) -> list[Listed]:
     """Return the entries that the ledger lacks, verified as a follower verifies them, and against the checkpoint."""
-    size, last = setting.store.size, setting.store.log.last
+    size, last = setting.store.size, await setting.store.run(setting.store.last)
     frontier = CompactRange()
     for at in range(0, size, CHUNK):
         for own in await setting.store.run(setting.store.listed, at, min(at + CHUNK, size)):

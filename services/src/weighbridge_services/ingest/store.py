@@ -58,6 +58,10 @@ class Store:
         """How many entries there are."""
         return self.log.size
 
+    def last(self) -> Listed | None:
+        """Return the newest entry."""
+        return self.log.last
+
     def listed(self, start: int, stop: int) -> list[Listed]:
         """Return some entries."""
         return list(self.log.entries(start, stop))
