@@ -81,7 +81,8 @@ def _proofs(outcome: Outcome, screen: Console) -> None:
     says = (
         f"Each of the {outcome.checked.dice} dice follows from a beacon of the League of Entropy that was published"
         " after the ask was listed and receipted; all were worked out again here, and every beacon's signature"
-        " checked against quicknet's public key."
+        " checked against quicknet's public key. (The season is a recording: who wrote it could look these rounds"
+        " up. In a live game nobody can, as the round does not exist when the ask is listed.)"
     )
     screen.print(Text(says))
 

@@ -16,21 +16,11 @@ from weighbridge.log.entries import Entry
 from weighbridge_services.output import clean
 
 KINDS: Final = {
-    "ask": ("ask", "asks"),
-    "between": ("between move", "between moves"),
-    "assist": ("assist", "assists"),
-    "answer": ("answer", "answers"),
-    "claim": ("claim", "claims"),
-    "advance": ("advance", "advances"),
-    "stance": ("stance", "stances"),
-    "join": ("join", "joins"),
-    "prompt": ("prompt", "prompts"),
-    "consequence": ("pick", "picks"),
-    "strike": ("strike", "strikes"),
-    "rule": ("ruling", "rulings"),
-    "scar": ("scar", "scars"),
-}
-"""What kinds of move are called, one and several, in the order in which a day's line names them."""
+    "ask": "ask", "between": "between move", "assist": "assist", "answer": "answer", "claim": "claim",
+    "advance": "advance", "stance": "stance", "join": "join", "prompt": "prompt", "consequence": "pick",
+    "strike": "strike", "rule": "ruling", "scar": "scar",
+}  # fmt: skip
+"""What kinds of move are called, in the order in which a day's line names them."""
 SECOND: Final = 1_000_000
 
 
@@ -100,13 +90,17 @@ class Shown:
 
     def _told(self) -> str:
         kinds = self._kinds
-        parts = [f"{kinds[kind]} {names[kinds[kind] != 1]}" for kind, names in KINDS.items() if kinds[kind]]
-        parts += [f"{kinds[kind]} {kind}s" for kind in ("sheet", "crew") if kinds[kind] > 1]
+        parts = [_several(kinds[kind], name) for kind, name in KINDS.items() if kinds[kind]]
+        parts += [_several(kinds[kind], kind) for kind in ("sheet", "crew") if kinds[kind]]
         if not parts:
             return "nobody rolls"
         rounds = " and ".join(str(number) for number in self._rounds)
         rolled = f"  →  quicknet round {rounds}" if rounds else ""
-        held = f", {kinds[RECEIPT]} receipts, {kinds[TRACE]} trace reports" if rounds else ""
+        held = (
+            f", {_several(kinds[RECEIPT], 'receipt')}, {_several(kinds[TRACE], 'trace report')}"
+            if rounds
+            else ""
+        )
         return ", ".join(parts) + rolled + held
 
     def _print(self, text: str) -> None:
@@ -115,3 +109,7 @@ class Shown:
 
 def _date(day: int) -> str:
     return datetime.fromtimestamp(day * DAY // SECOND, UTC).strftime("%a %d %b %Y")
+
+
+def _several(number: int, name: str) -> str:
+    return f"{number} {name}{'' if number == 1 else 's'}"
