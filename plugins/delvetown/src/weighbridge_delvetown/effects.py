@@ -14,13 +14,13 @@ from weighbridge_delvetown.game import rules_in_force
 VOCABULARY: dict[str, Any] = {
     "id": "delvetown",
     "name": "Gangs of Delvetown",
-    "events": {
-        "lost-thread": {"words": "a thread is lost", "fields": []},
-        "clock-full": {"words": "a town clock is full", "fields": []},
-        "heat": {"words": "heat is taken", "fields": ["amount"]},
-        "roll": {"words": "an ask is rolled", "fields": ["kept"]},
-    },
-    "effects": {"track": ["track", "amount"], "clock": ["clock", "amount"], "report": ["text"]},
+    "events": [
+        {"id": "lost-thread", "words": "a thread is lost", "fields": []},
+        {"id": "clock-full", "words": "a town clock is full", "fields": []},
+        {"id": "heat", "words": "heat is taken", "fields": ["amount"]},
+        {"id": "roll", "words": "an ask is rolled", "fields": ["kept"]},
+    ],
+    "effects": ["track", "clock", "report"],
     "tracks": [
         {"id": "drift", "name": "Drift", "max": 9, "start": 0},
         {"id": "heat", "name": "Heat", "max": 9, "start": 0},

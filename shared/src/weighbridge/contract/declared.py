@@ -28,8 +28,9 @@ class Shape(Frozen, frozen=True):
 class Needs(Frozen, frozen=True):
     """What a record awaits before it takes effect.
 
-    `dice`: the purposes it draws for. `trace`: whether a trace verdict must settle. `after`: whether the
-    round is fixed by the record's own listing, or by the entry that settles its trace.
+    `dice`: the purposes it draws for; `card:*` stands for every purpose that begins with `card:`, where a rule
+    set cannot know beforehand which of them it comes to. `trace`: whether a trace verdict must settle.
+    `after`: whether the round is fixed by the record's own listing, or by the entry that settles its trace.
     """
 
     dice: tuple[str, ...] = ()

@@ -72,6 +72,11 @@ class Context(Protocol):
         ...
 
     @property
+    def uri(self) -> str:
+        """The at-uri of the record being judged; of the game's root at a day's end or a due time."""
+        ...
+
+    @property
     def at(self) -> int:
         """The time of what is being judged (µs): of the entry, or of the day's end or due time."""
         ...

@@ -21,12 +21,22 @@ class Attachment:
     version: ClassVar[str]
     third_party: ClassVar[tuple[str, ...]] = ()
     collections: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    codes: ClassVar[tuple[str, ...]] = ()
+    """The report codes it may use, beside the kernel's and the owner's."""
 
     def attach(
         self, settings: Mapping[str, Any], vocabulary: Mapping[str, Any], record: Any
     ) -> tuple[Problem, ...]:
         """Check the settings of `fold.with`, and the record they name by CID, against the owner's vocabulary."""
         return ()
+
+    def prepare(self, settings: Mapping[str, Any], vocabulary: Mapping[str, Any], record: Any) -> Any:
+        """Return what `handle` is given as `record`: by default the record that the settings name, as it is.
+
+        A function of its arguments alone, called once for a root that is in force: what is costly to read is
+        read here.
+        """
+        return record
 
     def handle(
         self, table: Table, event: Event, settings: Mapping[str, Any], record: Any, ctx: Context

@@ -39,18 +39,25 @@ class HookContext:
         """The at-uri of the game's root."""
         return self._world.game
 
+    @property
+    def uri(self) -> str:
+        """The at-uri of the record being judged; of the game's root at a day's end or a due time."""
+        return self._world.game if self._docket is None else self._docket.uri
+
     # --- dice ----------------------------------------------------------------------------------------------
 
     def dice(self, purpose: str, opened: Opened | None = None) -> Dice:
         """Return the dice of this record for a purpose it named in its needs."""
         pending, docket = self._pending, self._docket
-        if pending is None or docket is None or purpose not in pending.dice:
+        if pending is None or docket is None or not names(pending.dice, purpose):
             raise RuleBreach(f"{self._hook} draws dice for {purpose!a}, which the record's needs do not name")
         if purpose not in self._dice:
             self._dice[purpose] = self._draw(purpose, pending, docket, opened)
         return self._dice[purpose]
 
     def _draw(self, purpose: str, pending: Pending, docket: Docket, opened: Opened | None) -> Dice:
+        if self._world.dice is not None:
+            return self._world.dice
         if pending.values is not None:
             given = self._dice.setdefault("", Given(pending.values))
             return given
@@ -93,7 +100,9 @@ class HookContext:
         self._world.withdraw(code, about)
 
     def _check_code(self, code: str) -> None:
-        if code not in CODES and code not in self._world.ruleset.codes:
+        world = self._world
+        declared = (world.ruleset.codes, *(each.codes for each in world.attachments.values()))
+        if code not in CODES and not any(code in codes for codes in declared):
             raise RuleBreach(
                 f"{self._hook} reports {code!a}, which the rule set does not declare among its codes"
             )
@@ -153,8 +162,7 @@ class HookContext:
 
     def emit(self, event: Event) -> None:
         """Hand an event to the attachments."""
-        known = self._world.ruleset.vocabulary().get("events", ())
-        if event.name not in known:
+        if event.name not in event_names(self._world.ruleset.vocabulary()):
             raise RuleBreach(f"{self._hook} emits {event.name!a}, which is not in the rule set's vocabulary")
         self._events.append(Event(event.name, event.about, event.fields, self._step))
 
@@ -190,10 +198,37 @@ class HookContext:
                     self._world.ruleset.effect(self._world.table, effect, self)
 
 
+def names(purposes: Sequence[str], purpose: str) -> bool:
+    """Whether a record's needs name a purpose: itself, or all that begin as it does (`card:*`)."""
+    return purpose in purposes or any(
+        each.endswith(":*") and purpose.startswith(each[:-1]) for each in purposes
+    )
+
+
+def event_names(vocabulary: Mapping[str, Any]) -> list[str]:
+    """Return the names of a vocabulary's events: a list of {id, …}, or a map by name."""
+    events = vocabulary.get("events", ())
+    return list(events) if isinstance(events, Mapping) else [each["id"] for each in events]
+
+
 def attached(world: World) -> list[tuple[Mapping[str, Any], Any]]:
-    """Return the settings of what is attached to the game now, each with the record its `cards` names by CID."""
+    """Return the settings of what is attached to the game now, each with what it has prepared for them.
+
+    Prepared once for a root in force: a rewind reads its root anew, and so prepares anew.
+    """
     held = world.root_at(world.seq)
-    return [(s, attached_record(world, s)) for s in held[0].fold.attached] if held else []
+    if held is None:
+        return []
+    if world.prepared is None or world.prepared[0] is not held[0]:
+        vocabulary = world.ruleset.vocabulary() if held[0].fold.attached else {}
+        world.prepared = (
+            held[0],
+            [
+                (s, world.attachments[s["name"]].prepare(s, vocabulary, attached_record(world, s)))
+                for s in held[0].fold.attached
+            ],
+        )
+    return world.prepared[1]
 
 
 def attached_record(world: World, settings: Mapping[str, Any]) -> Any:

@@ -10,7 +10,7 @@ import msgspec
 
 from weighbridge.cid import Cid
 from weighbridge.codec import decode
-from weighbridge.contract import Attachment, Docket, RuleSet
+from weighbridge.contract import Attachment, Dice, Docket, RuleSet
 from weighbridge.errors import Refused
 from weighbridge.fold.breach import FoldStopped, RuleBreach
 from weighbridge.fold.history import History
@@ -70,9 +70,13 @@ class World:
         self.live = True
         self.alerts: list[Alert] = []
         self.wanted: dict[str, Mark] = {}
+        self.dice: Dice | None = (
+            None  # what is drawn instead of any beacon's dice, while outcomes are weighed
+        )
         self.verified: dict[tuple[str, int, bytes], bytes | Refused] = {}
         self.touched: dict[str, None] = {}
         self._pendings: dict[str, Pending] | None = {}
+        self.prepared: tuple[Root, list[tuple[Mapping[str, Any], Any]]] | None = None
         self._roots: dict[int, tuple[Root, Any]] = {}
         self._root_cell: tuple[bytes | None, RootCell] = (None, RootCell())
 
@@ -194,6 +198,7 @@ class World:
         self._pendings = None
         self.touched.clear()
         self._roots.clear()
+        self.prepared = None
 
     # --- reports -------------------------------------------------------------------------------------------
 
