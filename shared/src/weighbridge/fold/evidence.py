@@ -109,15 +109,12 @@ def _use_beacon(world: World, uri: str, round: int, signature: bytes, chain: str
     if chain is not None and chain != root.chain.hash:
         world.report("bad-beacon", uri, "This beacon is of another chain than the game's.")
         return
-    try:
-        randomness = verify(root.chain, round, signature)
-    except Refused as refusal:
-        world.report(
-            "bad-beacon", uri, f"This beacon does not verify ({refusal.code}); the rolls still wait."
-        )
+    answer = _verified(world, root.chain, round, signature)
+    if isinstance(answer, Refused):
+        world.report("bad-beacon", uri, f"This beacon does not verify ({answer.code}); the rolls still wait.")
         return
     for pending in awaiting:
-        pending.beacon = randomness
+        pending.beacon = answer
         world.change(place_of(pending.uri))
 
 
@@ -139,6 +136,8 @@ def verify_ahead(world: World, batch: Iterable[Listed]) -> None:
     Whether a beacon verifies is a function of its bytes and the chain alone, so when it is found out is not seen.
     """
     root = world.first_root()
+    if len(world.verified) > MAX_VERIFIED:
+        world.verified.clear()
     found: dict[tuple[int, bytes], None] = {}
     for listed in batch:
         uri = listed.entry.uri

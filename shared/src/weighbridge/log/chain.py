@@ -39,7 +39,8 @@ def check_next(
     `entry` was expected. `formed`: the entry was decoded or made by `entries`, so its form needs no second check.
     The record's bytes are checked by `entries.check_record`.
     """
-    check_form(entry)
+    if not formed:
+        check_form(entry)
     _check_link(previous, prev_cid, entry, game)
 
 
