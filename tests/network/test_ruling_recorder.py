@@ -276,7 +276,7 @@ class WholeNode:
         self.process: asyncio.subprocess.Process | None = None
 
     async def up(self) -> None:
-        self.process = await self._start("node", "up", "--node", str(self.folder))
+        self.process = await self.start("node", "up", "--node", str(self.folder))
         await until_async(self._answers, within=20, what="the node answers")
 
     async def _answers(self) -> bool:
@@ -288,12 +288,12 @@ class WholeNode:
         return code == 0
 
     async def run(self, *words: str) -> tuple[int, str]:
-        process = await self._start(*words)
+        process = await self.start(*words)
         out, _ = await process.communicate()
         assert process.returncode is not None
         return process.returncode, out.decode()
 
-    async def _start(self, *words: str) -> asyncio.subprocess.Process:
+    async def start(self, *words: str) -> asyncio.subprocess.Process:
         return await asyncio.create_subprocess_exec(
             sys.executable, "-m", "weighbridge_services", *words, env=self.environment,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
@@ -329,6 +329,16 @@ async def open_questions(whole: WholeNode, *more: str) -> list[dict[str, Any]]:
     return found
 
 
+async def first_line(whole: WholeNode, *words: str) -> Any:
+    process = await whole.start(*words)
+    assert process.stdout is not None
+    try:
+        return json.loads(await asyncio.wait_for(process.stdout.readline(), 20))
+    finally:
+        process.terminate()
+        await process.communicate()
+
+
 async def test_flips_roll_on_their_beacons_and_the_gm_answers_what_they_ask_from_the_command_line(
     whole: WholeNode,
 ) -> None:
@@ -341,6 +351,7 @@ async def test_flips_roll_on_their_beacons_and_the_gm_answers_what_they_ask_from
     assert all(json.loads(line)["round"] for line in said.splitlines())
     # Of sixteen flips one is lost, but for one time in 65,536: the GM is asked for mercy.
     asked = await until_async(lambda: open_questions(whole), within=20, what="a question")
+    assert await first_line(whole, "desk", "--node", str(whole.folder), "--follow", "--json") == asked[0]
     key = str(whole.folder / "gm.key")
     rule = ["rule", asked[0]["id"][:22], "yes", "--key", key, "--node", str(whole.folder)]
     code, said = await whole.run(*rule)

@@ -156,15 +156,21 @@ class Witness:
         return sorted(self.seen.awaited.keys() - self.published)
 
     async def _run(self) -> None:
-        while True:
-            self._changed.clear()
-            if self._behind or self.setting.bus.reconnects != self._reconnects:
-                await self._bring_up()
-            found = self._plan()
-            for number in found.rounds:
-                task = asyncio.create_task(self._serve(number), name=f"round {number}")
-                self._at_work[number] = task
-            await self._sleep(found.wake)
+        try:
+            while True:
+                await self._turn()
+        except Exception as error:
+            self.setting.bus.fail(error)
+
+    async def _turn(self) -> None:
+        self._changed.clear()
+        if self._behind or self.setting.bus.reconnects != self._reconnects:
+            await self._bring_up()
+        found = self._plan()
+        for number in found.rounds:
+            task = asyncio.create_task(self._serve(number), name=f"round {number}")
+            self._at_work[number] = task
+        await self._sleep(found.wake)
 
     async def _bring_up(self) -> None:
         """Have in the stream what the ledger holds: a broker that was away may come back without its disk."""

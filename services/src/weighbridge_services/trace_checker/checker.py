@@ -123,15 +123,19 @@ class Checker:
     # --- looking -------------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
-        while True:
-            self._changed.clear()
-            await self._send()
-            found = self._plan()
-            for uri in found.uris:
-                self._at_work[uri] = asyncio.create_task(
-                    self._look_at(self.seen.cases[uri]), name=f"trace {uri}"
-                )
-            await self._sleep(found.wake)
+        try:
+            while True:
+                await self._turn()
+        except Exception as error:
+            self.setting.bus.fail(error)
+
+    async def _turn(self) -> None:
+        self._changed.clear()
+        await self._send()
+        found = self._plan()
+        for uri in found.uris:
+            self._at_work[uri] = asyncio.create_task(self._look_at(self.seen.cases[uri]), name=f"trace {uri}")
+        await self._sleep(found.wake)
 
     def _plan(self) -> Plan:
         cases = [case for uri, case in self.seen.cases.items() if uri not in self._at_work]
