@@ -105,6 +105,9 @@ MAX_SLICE_BLOCKS: Final = 20_000
 MAX_OPS: Final = 200
 """The operations of one commit: AT Protocol's limit."""
 
+MAX_PROOF: Final = 49_152
+"""The commit and the nodes that prove a listed record: with the rest of its entry within MAX_ENTRY."""
+
 MAX_REPO: Final = 268_435_456
 """A whole repository that is read into memory."""
 

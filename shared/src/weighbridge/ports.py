@@ -121,7 +121,11 @@ class OpenBeacons(Protocol):
 
 
 class Given(Frozen, frozen=True):
-    """A record from a source: its envelope's bytes, and in a recorded season the time (µs) at which it was listed."""
+    """A record from a source: its envelope's bytes, and in a recorded season the time (µs) at which it was listed.
+
+    Instead of an envelope, a record of a repository as `weighbridge.repos.carry` gives it, or the end of one; its
+    key is that of a DID document which the source has itself resolved.
+    """
 
     envelope: bytes
     at: int | None = None

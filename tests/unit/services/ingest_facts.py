@@ -90,7 +90,9 @@ class Book:
             self.entries.append(listed)
             entry = listed.entry
             if entry.uri is not None:
-                self._known.setdefault(entry.uri, []).append(Known(entry.seq, entry.at, entry.record))
+                self._known.setdefault(entry.uri, []).append(
+                    Known(entry.seq, entry.at, entry.record, (entry.prov or {}).get("rev"))
+                )
         self._since = {**made.authors, **self._since}
         self._rounds |= made.beacons.keys()
         self.facts = msgspec.structs.replace(

@@ -28,12 +28,21 @@ R = TypeVar("R")
 class Arrival:
     """One thing handed in: its bytes, where from (a DID or a source's name), and who waits for what becomes of it.
 
-    `done` ends once it is in ledger and log, and, where somebody waits at `answer_to`, is answered.
+    `carried`: whether it may be a record of a repository, whose key this node's own source has resolved. `done`
+    ends once it is in ledger and log, and, where somebody waits at `answer_to`, is answered.
     """
 
-    __slots__ = ("answer_to", "at", "data", "done", "handed", "origin")
+    __slots__ = ("answer_to", "at", "carried", "data", "done", "handed", "origin")
 
-    def __init__(self, data: bytes, origin: str, answer_to: str | None = None, at: int | None = None) -> None:
+    def __init__(
+        self,
+        data: bytes,
+        origin: str,
+        answer_to: str | None = None,
+        at: int | None = None,
+        carried: bool = False,
+    ) -> None:
+        self.carried = carried
         self.data = data
         self.origin = origin
         self.answer_to = answer_to
@@ -54,10 +63,18 @@ class Openers(NamedTuple):
     pool: ThreadPoolExecutor
     verifier: Verifier
 
-    async def open(self, payloads: Sequence[bytes], game: str) -> list[Opened | Refusal]:
-        """Return each record verified, or why it is refused, in order."""
-        found = await self.share(lambda part: [read_record(data, game) for data in part], payloads)
-        read = [each for each in found if isinstance(each, Opened)]
+    async def open(
+        self, payloads: Sequence[bytes], game: str, carried: Sequence[bool] = ()
+    ) -> list[Opened | Refusal]:
+        """Return each record verified, or why it is refused, in order.
+
+        `carried`: of each, whether it may be a record of a repository.
+        """
+        given = list(zip(payloads, carried or [False] * len(payloads), strict=True))
+        found = await self.share(
+            lambda part: [read_record(data, game, carried=may) for data, may in part], given
+        )
+        read = [each for each in found if isinstance(each, Opened) and each.repo is None]
         claims = await self.share(lambda part: [claim_of(each) for each in part], read)
         held = dict(zip(map(id, read), await self.verifier.verify(claims), strict=True))
         return [each if held.get(id(each), True) else bad_signature(each) for each in found]  # type: ignore[arg-type]
@@ -72,7 +89,7 @@ class Openers(NamedTuple):
 
 async def open_all(openers: Openers, arrivals: Sequence[Arrival], game: str, chain: Chain | None) -> None:
     """Verify what came in."""
-    opened = await openers.open([each.data for each in arrivals], game)
+    opened = await openers.open([each.data for each in arrivals], game, [each.carried for each in arrivals])
     for each, found in zip(arrivals, opened, strict=True):
         each.handed = Handed(found, each.at, is_sound_beacon(found, chain))
 

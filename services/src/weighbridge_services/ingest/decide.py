@@ -14,7 +14,7 @@ from weighbridge.contract import RuleSet
 from weighbridge.errors import Refused
 from weighbridge.fold.records import BEACON, DAY, KERNEL_COLLECTIONS, RECEIPT
 from weighbridge.log.checkpoint import Checkpoint
-from weighbridge.log.entries import Listed, make_entry
+from weighbridge.log.entries import Listed, Op, make_entry
 
 from weighbridge_services.following.rules import Rules, needs_of, round_of, rules_after
 from weighbridge_services.ingest.opening import Opened, Refusal
@@ -29,6 +29,7 @@ class Known(NamedTuple):
     seq: int
     at: int
     record: Cid | None
+    rev: str | None = None
 
 
 class Handed(NamedTuple):
@@ -189,7 +190,7 @@ class _Listing:
             return opened
         versions = [*self._facts.known.get(opened.uri, ()), *self._known.get(opened.uri, ())]
         for version in versions:
-            if version.record == opened.cid:
+            if version.record == opened.cid and version.rev in (None, opened.rev):
                 return Placed(version.seq, version.at, self._round_again(opened, version), fresh=False)
         said = self._said_already(opened)
         if said is not None:
@@ -204,15 +205,19 @@ class _Listing:
         return max(self._now if handed.at is None else handed.at, last)
 
     def _list(self, handed: Handed, opened: Opened, at: int, again: bool) -> Placed:
+        op: Op = "delete" if opened.record is None else "update" if again else "create"
         listed = make_entry(
-            self._last, game=self._facts.game, at=at, op="update" if again else "create", uri=opened.uri,
+            self._last, game=self._facts.game, at=at, op=op, uri=opened.uri,
             author=opened.author, record=opened.record, prov=opened.prov,
         )  # fmt: skip
         self._append(listed, opened.proof)
         seq = listed.entry.seq
-        self._known.setdefault(opened.uri, []).append(Known(seq, at, opened.cid))
+        self._known.setdefault(opened.uri, []).append(Known(seq, at, opened.cid, opened.rev))
         if opened.author not in self._facts.since:
             self._authors.setdefault(opened.author, at // DAY)
+        if opened.record is None:
+            self._matter = seq
+            return Placed(seq, at, None)
         self._note(opened, seq, handed.sound)
         needs = needs_of(self._rules, self._ruleset, listed, opened.value)
         self._urgent = self._urgent or bool(needs.dice)
@@ -234,6 +239,8 @@ class _Listing:
             self._beacons[number] = seq
 
     def _round_again(self, opened: Opened, version: Known) -> int | None:
+        if opened.record is None:
+            return None
         listed = make_entry(
             None, game=self._facts.game, at=version.at, op="create", uri=opened.uri, author=opened.author,
             record=opened.record,

@@ -65,7 +65,7 @@ class Driver:
 
     def _arrival(self, item: Given) -> Arrival:
         at = item.at if self._lister.setting.recorded else None
-        return Arrival(item.envelope, self._source.name, at=at)
+        return Arrival(item.envelope, self._source.name, at=at, carried=True)
 
     async def _hand_in(self, share: Sequence[Arrival], position: int) -> None:
         arrivals = list(share)
@@ -75,7 +75,7 @@ class Driver:
                 break
             except Unavailable:
                 # What is listed already is answered with its place: handing all of it in again is harmless.
-                arrivals = [Arrival(each.data, each.origin, at=each.at) for each in arrivals]
+                arrivals = [Arrival(each.data, each.origin, at=each.at, carried=True) for each in arrivals]
                 await asyncio.sleep(RETRY)
         self.read += len(share)
         store = self._lister.setting.store

@@ -57,7 +57,7 @@ def take_entry(data: bytes, game: str) -> Taken | Fault:
         return Fault("malformed-log", game, says, {"message": data[:4096]})
     if listed.entry.uri is None:
         return Taken(listed, None)
-    opened = read_record(message.proof or b"", game)
+    opened = read_record(message.proof or b"", game, carried=True)
     if isinstance(opened, Refusal):
         return bad_proof(listed, f"comes with no envelope that holds ({opened.code})")
     if not is_of(opened, listed.entry):

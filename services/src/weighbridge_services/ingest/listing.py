@@ -122,7 +122,7 @@ class Listing:
             return None
         plugin = str(settings.get("plugin", "jsonl"))
         opened: Source = self.setting.node.plugins.load(GROUP, plugin)(
-            settings, str(self.setting.node.folder)
+            {"game": self.setting.uri, **settings}, str(self.setting.node.folder)
         )
         return opened
 

@@ -12,6 +12,7 @@ from weighbridge.identity import Envelope, check_form, decode_envelope, encode_e
 from weighbridge.identity.envelope import signed_bytes
 from weighbridge.identity.envelope_errors import BadSignature, OtherGame
 from weighbridge.log.entries import Entry, Listed
+from weighbridge.repos import carry_again, is_carried, open_carried
 
 from weighbridge_services.ingest.errors import Unreadable
 from weighbridge_services.ingest.verifying import Claim
@@ -21,12 +22,17 @@ SIGNATURE: Final = "sig"
 
 
 class Opened(NamedTuple):
-    """A record, verified or about to be: its envelope, its own bytes and their CID, and the envelope's bytes."""
+    """A record, verified or about to be: its envelope, its own bytes and their CID, and the bytes that prove it.
+
+    One of a repository is carried with its proof instead: its envelope has no signature of its own, `repo` is
+    what an entry keeps of the proof, and without a record it is the end of one.
+    """
 
     envelope: Envelope
-    record: bytes
-    cid: Cid
+    record: bytes | None
+    cid: Cid | None
     proof: bytes
+    repo: dict[str, Any] | None = None
 
     @property
     def uri(self) -> str:
@@ -45,8 +51,13 @@ class Opened(NamedTuple):
 
     @property
     def prov(self) -> dict[str, Any]:
-        """What an entry keeps of the envelope."""
-        return {SIGNATURE: self.envelope.sig}
+        """What an entry keeps of the envelope, or of the proof."""
+        return {SIGNATURE: self.envelope.sig} if self.repo is None else self.repo
+
+    @property
+    def rev(self) -> str | None:
+        """The rev of the repository's commit that proves it."""
+        return None if self.repo is None else self.repo["rev"]
 
 
 class Refusal(NamedTuple):
@@ -56,12 +67,15 @@ class Refusal(NamedTuple):
     says: str
 
 
-def read_record(data: bytes, game: str) -> Opened | Refusal:
+def read_record(data: bytes, game: str, *, carried: bool = False) -> Opened | Refusal:
     """Read an envelope of a game, everything about it checked but the signature: see `claim_of`.
 
-    Whatever the bytes are, the answer is one of the two.
+    `carried`: whether it may be a record of a repository with its proof, which is checked whole; the key in it
+    is the word of whoever gives it. Whatever the bytes are, the answer is one of the two.
     """
     try:
+        if carried and is_carried(data):
+            return _read_carried(data, game)
         envelope = decode_envelope(data)
         check_form(envelope)
         if envelope.game != game:
@@ -77,6 +91,17 @@ def read_record(data: bytes, game: str) -> Opened | Refusal:
         return Refusal(Unreadable.code, says)
 
 
+def _read_carried(data: bytes, game: str) -> Opened:
+    """Return a record of a repository, or the end of one, whose proof holds. Raises Refused."""
+    found = open_carried(data)
+    author, collection, rkey = found.uri.authority, found.uri.collection or "", found.uri.rkey or ""
+    named = game if str(found.uri) == game or found.record is None else found.value.get("game")
+    if named != game:
+        raise OtherGame(f"{found.uri} is of the game {named!r:.200}, and this log is of {game}")
+    envelope = Envelope(author, game, collection, rkey, found.value, b"")
+    return Opened(envelope, found.record, found.cid, data, found.prov)
+
+
 def claim_of(opened: Opened) -> Claim:
     """Return what an envelope's signature claims."""
     envelope = opened.envelope
@@ -90,8 +115,10 @@ def bad_signature(opened: Opened) -> Refusal:
 
 
 def proof_of(listed: Listed) -> bytes | None:
-    """Return the envelope's bytes of a listed record, put together again; None where an entry has none."""
+    """Return the bytes that prove a listed record, put together again; None where an entry has none."""
     entry, record = listed.entry, listed.record
+    if entry.prov and entry.uri is not None and "blocks" in entry.prov:
+        return carry_again(entry.uri, entry.prov, record)
     signature = (entry.prov or {}).get(SIGNATURE)
     if record is None or entry.uri is None or type(signature) is not bytes:
         return None

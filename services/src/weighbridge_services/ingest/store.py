@@ -72,7 +72,10 @@ class Store:
         for uri in uris:
             if self.log.first(uri) is not None:
                 entries = [self.log.listed(seq).entry for seq in self.log.about(uri)]
-                found[uri] = [Known(entry.seq, entry.at, entry.record) for entry in entries]
+                found[uri] = [
+                    Known(entry.seq, entry.at, entry.record, (entry.prov or {}).get("rev"))
+                    for entry in entries
+                ]
         return found
 
     def since(self, authors: Iterable[str]) -> dict[str, int]:

@@ -13,6 +13,7 @@ async def take_all(openers: Openers, payloads: Sequence[bytes], game: str) -> li
     """Verify messages of a log, each by itself, signatures included; what follows what is not looked at."""
     found = await openers.share(lambda part: [take_entry(data, game) for data in part], payloads)
     opened = [each.opened for each in found if isinstance(each, Taken) and each.opened is not None]
+    opened = [each for each in opened if each.repo is None]
     claims = await openers.share(lambda part: [claim_of(each) for each in part], opened)
     held = await openers.verifier.verify(claims)
     bad = {id(each) for each, holds in zip(opened, held, strict=True) if not holds}

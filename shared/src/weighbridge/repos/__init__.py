@@ -30,6 +30,8 @@ from weighbridge.limits import (
 )
 from weighbridge.logfile.car import CarReader, write_car
 from weighbridge.repos.car import Car, read_repo, read_slice
+from weighbridge.repos.carried import Grade, carry, carry_again, is_carried, open_carried
+from weighbridge.repos.carried import Opened as OpenedRecord
 from weighbridge.repos.commit import Commit, check_commit, check_rev, read_commit
 from weighbridge.repos.errors import RepoRefused
 from weighbridge.repos.keys import K256, P256, RepoPublicKey, parse_did_key, parse_document_key
@@ -54,14 +56,19 @@ __all__ = [
     "CarReader",
     "Cid",
     "Commit",
+    "Grade",
+    "OpenedRecord",
     "Proved",
     "RepoPublicKey",
     "RepoRefused",
     "Tree",
+    "carry",
+    "carry_again",
     "check_commit",
     "check_path",
     "check_rev",
     "codec",
+    "is_carried",
     "is_did",
     "is_handle",
     "is_nsid",
@@ -69,6 +76,7 @@ __all__ = [
     "is_tid",
     "load",
     "lookup",
+    "open_carried",
     "parse_at_uri",
     "parse_did_key",
     "parse_document_key",

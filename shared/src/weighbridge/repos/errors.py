@@ -87,3 +87,21 @@ class RecordAbsent(RepoRefused):
     """A CAR does not hold the record that the repository's tree names."""
 
     code: ClassVar[str] = "repo-record-absent"
+
+
+class ProofForm(RepoRefused):
+    """Bytes that are to carry a record with its proof, and do not."""
+
+    code: ClassVar[str] = "repo-proof-form"
+
+
+class ProofTooLarge(RepoRefused):
+    """A proof of more bytes than an entry has room for."""
+
+    code: ClassVar[str] = "repo-proof-size"
+
+
+class ProofMismatch(RepoRefused):
+    """What is carried is not what the repository holds at that path."""
+
+    code: ClassVar[str] = "repo-proof-mismatch"
