@@ -37,7 +37,12 @@ rulesets = {rulesets}
 # beacons = ["drand"]
 # audits = []
 # sources = []
-# tracers = []
+# tracers = ["form"]
+
+# [[beacons]]                  # where beacons come from: asked in this order, each named under [plugins]
+# source = "drand"             # or "file" with a path, or "local" with seed, genesis and period
+# [beacons.settings]
+# seconds = 5.0
 """
 GAME = """
 [[games]]
@@ -50,6 +55,8 @@ ruleset = {ruleset}
 # did = "did:key:…"
 # domain = "bela"              # where they have brokers of their own
 # [games.source]               # where a lister finds records, as its source says
+# [games.traces.dictated]      # settings of a tracer; this one reads what `weighbridge trace say` writes
+# path = "traces.jsonl"
 """
 NO_GAME = """
 # [[games]]
