@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ import coin
 import pytest
 from games import ANN, BOB, GAME, Season, config, cosign, publish
 from nodes import World, until_async
-from running import Folding, environment, install_coin, records
+from running import TOYS, Folding, environment, folded, install_coin, records
 from weighbridge import codec
 from weighbridge.contract import Table
 from weighbridge.identity import encode_envelope, open_envelope
@@ -21,6 +23,7 @@ from weighbridge_services.cross_check.app import Service as CrossCheck
 from weighbridge_services.folding.rulesets import Running
 from weighbridge_services.folding.statements import Statement, cosigned, open_statement, sign_statement
 from weighbridge_services.node import Node
+from weighbridge_services.wire import AnswerRefused
 
 pytestmark = pytest.mark.anyio
 
@@ -222,7 +225,7 @@ async def test_the_first_differing_entry_and_its_cells_are_found_and_written_dow
 
 async def first_win(season: Season) -> int:
     """Let Ann flip until she wins; return the entry that shows it."""
-    fold = coin_fold(season)
+    fold = folded(season)
     while True:
         for call in ("heads", "tails"):
             season.flip(ANN, call)
@@ -232,10 +235,18 @@ async def first_win(season: Season) -> int:
                     return int(listed.entry.seq)
 
 
-def coin_fold(season: Season) -> Any:
-    from running import folded
+def refold_with(changed: Path, site: Path) -> Any:
+    """A refold in a fresh process that has another coin game installed, whatever pin the configuration goes by."""
 
-    return folded(season)
+    async def refold(node: Node, game: str, origin: str, size: int) -> bytes:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, str(Path(__file__).with_name("refolding.py")), str(node.folder), game, origin, str(size),
+            env=environment(site, PYTHONPATH=str(changed)), stdout=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        out, _ = await process.communicate()
+        return bytes.fromhex(out.decode())
+
+    return refold
 
 
 async def test_two_roots_of_one_size_by_one_key_are_published_with_both_notes(three: list[Operator]) -> None:
@@ -254,3 +265,77 @@ async def test_two_roots_of_one_size_by_one_key_are_published_with_both_notes(th
     found = await three[0].until_found("equivocation")
     assert found["about"] == cleo.did
     assert len(set(found["notes"])) == 2
+
+
+async def test_a_node_in_the_minority_that_is_sure_of_itself_says_so_and_stops_cosigning(
+    three: list[Operator], site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rule set gives the same again in a fresh process: nobody can say who is right, and the quorum has spoken."""
+    changed = tmp_path / "changed"
+    changed.mkdir()
+    honest = (TOYS / "coin.py").read_text()
+    (changed / "coin.py").write_text(honest.replace('purse["score"] + points', 'purse["score"] + 2 * points'))
+    season = season_of(three)
+    for each in three[:2]:
+        await each.start()
+    await three[2].start(rulesets=Other())
+    monkeypatch.setattr(three[2].check.games[0], "refold", refold_with(changed, site))
+    for call in ("heads", "tails"):
+        season.flip(ANN, call)
+    await everyone_takes(three, season)
+    assert await three[2].until_said("disagree") == "delta"
+    assert await three[2].until_said("abstain") == "outvoted"
+    assert len([each for each in await three[2].findings() if each["code"] == "divergence"]) >= 1
+    assert await three[0].until_said("disagree") == "delta"
+    assert three[2].folding.service.health()["unhealthy"][0].startswith("outvoted")
+
+
+async def test_a_difference_is_found_without_the_other_nodes_answers_from_its_transcript(three: list[Operator]) -> None:
+    season = season_of(three)
+    for each in three[:2]:
+        await each.folding.start()
+    await three[2].folding.start(rulesets=Other())
+    for call in ("heads", "tails"):
+        season.flip(ANN, call)
+    await everyone_takes(three, season)
+    await three[2].folding.statement(season.size)
+    await three[2].folding.stop()
+    await three[0].start_check()
+    found = await three[0].until_found("divergence")
+    assert (found["kind"], found["exchanges"]) == ("delta", 0)
+    await three[0].bus.quiet()
+    await three[0].check.stop()
+    for each in three[:2]:
+        await each.folding.stop()
+    del three[0].check
+
+
+async def test_nobody_but_the_node_itself_makes_its_fold_stop(three: list[Operator]) -> None:
+    season = season_of(three)
+    for each in three[:2]:
+        await each.start()
+    await everyone_takes(three[:2], season)
+    said = (await three[0].folding.statement(season.size)).statement
+    alma, bela = three[0].node, three[1].node
+    abstain = Statement(GAME, "abstain", said.origin, said.size, said.root, reason="outvoted")
+    foreign = encode_envelope(sign_statement(bela.keys.records, abstain))
+    with pytest.raises(AnswerRefused, match="no statement"):
+        await three[1].bus.ask(alma.subjects(GAME).rpc("stop"), codec.encode({"statement": foreign}))
+    assert "unhealthy" not in three[0].folding.service.health()
+
+
+async def test_a_statement_of_an_operator_nobody_has_listed_waits_for_its_keys(three: list[Operator]) -> None:
+    season = Season(policy={"dids": [three[0].node.did, three[1].node.did], "quorum": 2}, lister=three[0].node)
+    season.operator(three[0].node)
+    for each in three[:2]:
+        await each.start()
+    await everyone_takes(three[:2], season)
+    await three[1].folding.statement(season.size)
+    season.operator(three[1].node)
+    await everyone_takes(three[:2], season)
+
+    async def both() -> bool:
+        agreed = (await three[0].agreed())["agreed"]
+        return agreed is not None and agreed["reached"]
+
+    await until_async(both)

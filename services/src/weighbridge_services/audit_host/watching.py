@@ -60,6 +60,7 @@ class Watching:
         self.crashes = 0
         self.seen = 0
         self.broken = ""
+        self._stopping = False
 
     @property
     def name(self) -> str:
@@ -77,7 +78,9 @@ class Watching:
 
     async def stop(self) -> None:
         """End the process."""
+        self._stopping = True
         if self._task is not None:
+            # Python 3.11's wait_for may swallow a cancellation; the flag ends the loop then.
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         if self._process is not None and self._process.returncode is None:
@@ -85,7 +88,7 @@ class Watching:
 
     async def _keep_up(self) -> None:
         wait = FIRST_WAIT
-        while True:
+        while not self._stopping:
             born = time.monotonic()
             process = self._process = await self._spawn()
             try:

@@ -109,12 +109,10 @@ def is_borne_out(side: Side, index: int, size: int, root: bytes) -> bool:
         return False
     if side.entry is not None and Cid.of(side.entry).raw != side.leaf[:36]:
         return False
-    pairs: Any = codec.decode(side.delta)
-    if isinstance(pairs, list):
-        named = {pair[0]: pair[1] for pair in pairs if isinstance(pair, list) and len(pair) == 2}
-        for key, data in side.cells.items():
-            if (None if data is None else Cid.of(data)) != named.get(key):
-                return False
+    named = changes(side)
+    for key, data in side.cells.items():
+        if (None if data is None else Cid.of(data)) != named.get(key):
+            return False
     verify_inclusion(leaf_hash(side.leaf), index, size, side.proof, root)
     return True
 
@@ -131,11 +129,19 @@ def kind_of(ours: Side, theirs: Side) -> Kind:
     return "evidence" if kernel else "delta"
 
 
+def changes(side: Side) -> dict[str, Any]:
+    """Return which cells a side's delta changes, by key: the CID of what each holds then, or None."""
+    pairs: Any = codec.decode(side.delta)
+    if not isinstance(pairs, list):
+        return {}  # the genesis of an era
+    return {pair[0]: pair[1] for pair in pairs if isinstance(pair, list) and len(pair) == 2}
+
+
 def differing_cells(ours: Side, theirs: Side) -> list[str]:
-    """Return the keys of the cells that two nodes have otherwise."""
+    """Return the keys of the cells that two nodes have changed otherwise."""
     missing = object()
-    keys = sorted({*ours.cells, *theirs.cells})
-    return [key for key in keys if ours.cells.get(key, missing) != theirs.cells.get(key, missing)]
+    mine, other = changes(ours), changes(theirs)
+    return [key for key in sorted({*mine, *other}) if mine.get(key, missing) != other.get(key, missing)]
 
 
 def manifest(

@@ -94,7 +94,9 @@ class GameCheck:
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._not_before, self._delay = 0.0, RETRY
+        self._stopping = False
         self.trouble = ""
+        self.refold = refolded
 
     async def start(self) -> None:
         """Begin to read and to answer."""
@@ -110,7 +112,9 @@ class GameCheck:
 
     async def stop(self) -> None:
         """Stop what is under way."""
+        self._stopping = True
         if self._task is not None:
+            # Python 3.11's wait_for may swallow a cancellation; the flag ends the loop then.
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
@@ -213,7 +217,7 @@ class GameCheck:
 
     async def _watched(self) -> None:
         try:
-            while True:
+            while not self._stopping:
                 await self._work()
         except Exception as error:
             log.error("the cross-check stopped", game=self._game, error=str(error))
@@ -290,7 +294,7 @@ class GameCheck:
         """Fold again in a fresh process; if that gives another root than was signed, say so and cosign no more."""
         at = own.origin, own.size
         if at not in self._checked:
-            root = await refolded(self._means.node, self._game, own.origin, own.size)
+            root = await self.refold(self._means.node, self._game, own.origin, own.size)
             if root != own.root:
                 says = f"folding again gives {root.hex()} of {own.size} leaves; signed is {own.root.hex()}"
                 await self._abstain(own, "self-check", says)

@@ -121,7 +121,8 @@ class Answers:
 
     def explain(self, body: bytes) -> bytes:
         """Answer with every entry that changed a cell."""
-        return codec.encode(explain(self._store, asking.question(body, asking.CellOf).key))
+        ruleset = self._runner.fold.world.ruleset
+        return codec.encode(explain(self._store, asking.question(body, asking.CellOf).key, ruleset))
 
     def me(self, body: bytes) -> bytes:
         """Answer with what concerns one player."""

@@ -77,6 +77,7 @@ class GameFold:
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._said_cannot = False
+        self._stopping = False
 
     @classmethod
     async def open(cls, means: Means, rulesets: RuleSets) -> GameFold:
@@ -103,7 +104,9 @@ class GameFold:
 
     async def stop(self) -> None:
         """Stop the loop and keep a snapshot. The bus reads no more."""
+        self._stopping = True
         if self._task is not None:
+            # Python 3.11's wait_for may swallow a cancellation; the flag ends the loop then.
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         await self._means.run(self.runner.save)
@@ -171,7 +174,7 @@ class GameFold:
     async def _watched(self) -> None:
         try:
             await self._recall()
-            while True:
+            while not self._stopping:
                 await self._work()
         except Exception as error:
             log.error("the fold stopped", game=self._means.table.uri, error=str(error))

@@ -179,6 +179,10 @@ class FoldStore:
             for offset in self._read_chunk(number).get(key, ()):
                 yield number * CHUNK + offset
 
+    def changed_in(self, chunk: int) -> dict[str, list[int]]:
+        """Return which of the `CHUNK` entries from `chunk * CHUNK` on changed each cell, by their places in it."""
+        return self._read_chunk(chunk)
+
     def _read_chunk(self, number: int) -> dict[str, list[int]]:
         data = self.ledger.values.get(self._name("index", number))
         found: Any = {} if data is None else codec.decode_own(data)
