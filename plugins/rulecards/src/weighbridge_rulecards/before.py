@@ -37,8 +37,10 @@ def ask_before(moment: Moment, cards: Iterable[tuple[Card, str]], step: int, cha
     for card, who in cards:
         reading = Reading(moment.board, who, changes.amount if changes.damage else 0)
         if changes.damage and changes.amount < card.when.get("min", changes.amount):
+            moment.record.passed.append((card, who, "amount"))
             continue
         if card.test is not None and not card.test.run(reading):
+            moment.record.passed.append((card, who, "condition"))
             continue
         moment.record.cue(card, who, step, "")
         _fire(moment, card, who, step, changes)

@@ -53,11 +53,17 @@ class Moment:
         """Let a card fire, once a moment for one character, if its condition holds as it is about to."""
         mark = (card.place, event.who)
         reading = Reading(self.board, event.who, event.amount, event.roll)
-        if mark in self._fired or (card.test is not None and not card.test.run(reading)):
-            return
-        if event.step > LAST_STEP:
+        if mark in self._fired:
+            self.record.passed.append((card, event.who, "already"))
+        elif card.test is not None and not card.test.run(reading):
+            self.record.passed.append((card, event.who, "condition"))
+        elif event.step > LAST_STEP:
+            self.record.passed.append((card, event.who, "stopped"))
             self.record.stop(card)
-            return
+        else:
+            self._let(card, event, mark, reading)
+
+    def _let(self, card: Card, event: Happened, mark: tuple[int, str], reading: Reading) -> None:
         # The mark comes first: what the card does must not set it off again.
         self._fired[mark] = None
         self.record.cue(card, event.who, event.step, event.moved)

@@ -51,18 +51,19 @@ def _who(docket: Docket) -> list[str]:
     return [did for did in dict.fromkeys(named) if did]
 
 
-def apply_move(table: Table, docket: Docket, ctx: Context, rules: Rules) -> None:
-    """Let a complete move take effect."""
+def apply_move(table: Table, docket: Docket, ctx: Context, rules: Rules) -> Record | None:
+    """Let a complete move take effect. Returns what was done, or None where it was refused."""
     waited: Json = table.get(f"await/{docket.id}", {"places": {}})
     if f"await/{docket.id}" in table:
         del table[f"await/{docket.id}"]
     fault = fault_of(table, docket, rules)
     if fault is not None:
         ctx.report(fault.code, docket.uri, fault.says)
-        return
+        return None
     record = Record(table, docket, ctx, rules, dict(waited["places"]))
     _APPLY[kind_of(docket)](record, ctx, subject_of(docket))
     record.end()
+    return record
 
 
 # --- what players do ---------------------------------------------------------------------------------------

@@ -29,6 +29,8 @@ class Record:
         self.board = Board(table, rules.system)
         self.places = places
         self.anew: dict[tuple[str, str], None] = {}
+        self.passed: list[tuple[Card, str, str]] = []
+        """Cards that watched and did not fire, for whom and why: for whoever tries cards out."""
         self.stake = Stake(docket, ctx)
         self.rolls_cards = docket.roll != "untimely"
         self._ctx = ctx

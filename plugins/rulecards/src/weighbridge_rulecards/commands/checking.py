@@ -1,0 +1,98 @@
+"""`cards check`, `cards say`, `cards parse`: sentence and data, both ways."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weighbridge_rulecards.card_reading import CardReader
+from weighbridge_rulecards.cards import parse, render
+from weighbridge_rulecards.commands.terminal import (
+    BadCards,
+    BadSentence,
+    load,
+    read_file,
+    rules_of,
+    say,
+    say_json,
+)
+from weighbridge_rulecards.forms import Forms
+from weighbridge_rulecards.formula_reading import Wrong
+from weighbridge_rulecards.reader import Reader
+from weighbridge_rulecards.shipped import SHIPPED
+from weighbridge_rulecards.system_reading import read_system
+
+
+def check(args: Any) -> int:
+    """Check a file: 0 it holds, 1 it does not, every problem printed with its path."""
+    found = load(args.file)
+    if "pairs" in found:
+        return _check_pairs(found)
+    rules, problems = read_file(args.file)
+    say(*(f"{each.path}: {each.says}" for each in problems))
+    if rules is None:
+        return 1
+    say(f"holds: {len(rules.cards)} cards, each read back from its sentence, in {rules.system.name}")
+    return 0
+
+
+def _check_pairs(found: dict[str, Any]) -> int:
+    reader = Reader()
+    if reader.fields(found, "$", ("pairs",), ("system",)) is None:
+        say(*(f"{each.path}: {each.says}" for each in reader.problems))
+        return 1
+    pairs = reader.items(found["pairs"], "$.pairs", 10_000)
+    for at, pair in enumerate(pairs):
+        _check_pair(reader, pair, f"$.pairs[{at}]", found.get("system"))
+    say(*(f"{each.path}: {each.says}" for each in reader.problems))
+    if reader.problems:
+        return 1
+    say(f"holds: {len(pairs)} pairs of sentence and card, both ways")
+    return 0
+
+
+def _check_pair(reader: Reader, pair: Any, path: str, system: Any) -> None:
+    found = reader.fields(pair, path, ("sentence", "card"), ("system",))
+    if found is None:
+        return
+    read, problems = read_system(found.get("system", system), f"{path}.system")
+    reader.problems += problems
+    if problems:
+        return
+    forms = Forms(read)
+    card = CardReader(reader, read, forms).read_data(found["card"], f"{path}.card")
+    if card is None:
+        return
+    if (sentence := render(card.data, forms)) != found["sentence"]:
+        reader.wrong(f"{path}.sentence", f"the card reads: {sentence}")
+    try:
+        if parse(str(found["sentence"]), forms) != card.data:
+            reader.wrong(f"{path}.sentence", "it says another card")
+    except Wrong as wrong:
+        reader.wrong(f"{path}.sentence", wrong.says)
+
+
+def say_cards(args: Any) -> int:
+    """Print each card's name and sentence."""
+    rules = rules_of(args.file)
+    for card in rules.cards:
+        say(f"{card.name}: {render(card.data, rules.forms)}")
+    return 0
+
+
+def parse_sentence(args: Any) -> int:
+    """Print the data that a sentence says."""
+    value = args.system if args.system in SHIPPED else load(args.system).get("system")
+    system, problems = read_system(value, "$.system")
+    if problems:
+        raise BadCards("; ".join(f"{each.path}: {each.says}" for each in problems))
+    forms = Forms(system)
+    try:
+        data = parse(args.sentence, forms)
+    except Wrong as wrong:
+        raise BadSentence(wrong.says) from wrong
+    reader = Reader()
+    card = CardReader(reader, system, forms).read_data(data, "$")
+    if card is None:
+        raise BadSentence("; ".join(f"{each.path}: {each.says}" for each in reader.problems))
+    say_json(card.data)
+    return 0

@@ -1,0 +1,74 @@
+"""`cards graph`: which card can set off which, as text and as a picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weighbridge_rulecards.cards import render
+from weighbridge_rulecards.commands.picture import picture
+from weighbridge_rulecards.commands.terminal import rules_of, say, write
+from weighbridge_rulecards.graph import KINDS, Graph
+from weighbridge_rulecards.names import LAST_STEP
+from weighbridge_rulecards.rules import Rules
+
+
+def graph(args: Any) -> int:
+    """Print the graph, and write its picture if asked for."""
+    rules = rules_of(args.file)
+    say(*text_of(rules))
+    if args.svg is not None:
+        write(args.svg, picture(rules))
+    return 0
+
+
+def text_of(rules: Rules) -> list[str]:
+    """Return the graph as lines: each card, circles, stopped chains, and which moves wait for dice."""
+    names = {card.id: card.name for card in rules.cards}
+    lines: list[str] = []
+    for card in rules.cards:
+        lines.append(f"{card.name}: {render(card.data, rules.forms)}")
+        found: dict[str, list[str]] = {}
+        for link in rules.graph.links:
+            if link.source == card.id:
+                found.setdefault(link.target, []).append(link.by)
+        lines += [f"    can set off {names[target]}, by {'; '.join(by)}" for target, by in found.items()]
+    circles = rules.graph.cycles()
+    lines += [f"circle: {', '.join(names[each] for each in group)}" for group in circles]
+    lines += [f"stopped: {' → '.join(names[each] for each in path)} ✗" for path in stopped(rules)]
+    waits = [kind for kind in KINDS if rules.rolling[kind]]
+    lines.append(f"await their dice for a card that rolls: {', '.join(waits) or 'no moves'}")
+    if not circles:
+        lines.append("no circles")
+    return lines
+
+
+def first_steps(rules: Rules) -> dict[str, int]:
+    """Return the first step at which each card could fire, whatever the move; cards that no move sets off: none."""
+    found: dict[str, int] = {}
+    for kind in KINDS:
+        for card, step in rules.graph.steps(kind).items():
+            found[card] = min(step, found.get(card, step))
+    return found
+
+
+def stopped(rules: Rules) -> list[list[str]]:
+    """Return a shortest chain to each card that some chain would come to as the fourth step."""
+    starts = [card for card, step in first_steps(rules).items() if step == 1]
+    found: dict[str, list[str]] = {}
+    for start in starts:
+        for path in _chains(rules.graph, [start]):
+            found.setdefault(path[-1], path)
+    return [found[card.id] for card in rules.cards if card.id in found]
+
+
+def _chains(graph: Graph, path: list[str]) -> list[list[str]]:
+    """Return chains of four different cards, of those with one end one."""
+    paths = [path]
+    for _ in range(LAST_STEP):
+        longer: dict[tuple[str, str], list[str]] = {}
+        for each in paths:
+            for target in graph.targets(each[-1]):
+                if target not in each:
+                    longer.setdefault((each[-1], target), [*each, target])
+        paths = list(longer.values())
+    return paths
