@@ -152,3 +152,13 @@ async def test_a_lister_that_holds_an_ask_and_dates_it_back_gets_a_roll_that_is_
     assert found is not None
     assert found["roll"] is None
     assert (await town.act(late))["status"] == "pending"
+
+
+async def test_where_the_trace_comes_first_the_round_is_the_one_after_its_verdict(town: Town) -> None:
+    await town.open(perDay={"action": 9}, rollAfter="trace")
+    await town.people()
+    first = ask(ANN, "a1")
+    (answer,) = await town.submit(first)
+    assert answer["round"] is None  # nobody can know it yet
+    rolled = await town.until_act(first, status="rolled")
+    assert len(rolled["dice"]) == 2
