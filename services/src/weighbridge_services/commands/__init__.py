@@ -52,12 +52,13 @@ def register_own(subparsers: Subparsers, asked: str | None = None) -> None:
         # Only what is called for is imported: a command starts in no more time than it needs.
         names = [asked]
     for name in names:
-        importlib.import_module(f"{__name__}.{name}").register(subparsers)
+        importlib.import_module(f"{__name__}.{name.replace('-', '_')}").register(subparsers)
 
 
 def own_names() -> list[str]:
-    """Return the names of this package's public modules, which are those of our own commands, sorted."""
-    return [module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")]
+    """Return the names of our own commands, sorted: this package's public modules, with - for _."""
+    modules = (module.name for module in pkgutil.iter_modules(__path__))
+    return [name.replace("_", "-") for name in modules if not name.startswith("_")]
 
 
 def register_plugins(subparsers: Subparsers, asked: str | None) -> None:

@@ -8,7 +8,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from weighbridge.chain import SECOND, chain_value
 from weighbridge.fold import Fold, Step
 from weighbridge.log.entries import Listed
@@ -20,14 +19,12 @@ from weighbridge_services.commands import _dicing as dicing
 from weighbridge_services.installed import attachments_for, fold_of, ruleset_named
 from weighbridge_services.logs import read_log
 from weighbridge_services.output import clean, say_json
+from weighbridge_services.standing import is_scenario
 
 CHECK_TEXT = """GAME is the game's log in a file, or a scenario file; RECORD is the record's at-uri (in a
 scenario, its name will do). Everything is worked out anew from the log: the time it was listed at, the
 round that this fixes, the beacon and its signature, the randomness, each block of hashes and each die. Exit
 code 0: the record has rolled; 1: it still waits."""
-
-MAX_LINE = 2_000_000
-"""Bytes of the first line that are looked at."""
 
 
 def add_check(group: Subparsers) -> None:
@@ -119,7 +116,7 @@ def _made_of(dice: PurposeDice) -> str:
 
 
 def _told(path: Path, record: str, ruleset: str | None) -> Reasoning:
-    if _is_scenario(path):
+    if is_scenario(path):
         return _of_scenario(load(path.read_bytes()), record)
     entries = read_log(path, "dice check")
     first = next(entries, None)
@@ -127,19 +124,6 @@ def _told(path: Path, record: str, ruleset: str | None) -> Reasoning:
         raise RecordNotInLog(f"{path} holds no entry, so {record} is not among them")
     world = fold_of(first, ruleset).world
     return explain(chain([first], entries), world.ruleset, record, attachments=world.attachments)
-
-
-def _is_scenario(path: Path) -> bool:
-    """Whether a file is a scenario: JSON whose first line is not the whole of an entry, as a JSONL log's is."""
-    with path.open("rb") as file:
-        line = file.readline(MAX_LINE)
-    if not line.lstrip().startswith(b"{"):
-        return False
-    try:
-        value = msgspec.json.decode(line)
-    except (ValueError, RecursionError):
-        return len(line) < MAX_LINE
-    return isinstance(value, dict) and "steps" in value
 
 
 def _of_scenario(scenario: Scenario, record: str) -> Reasoning:

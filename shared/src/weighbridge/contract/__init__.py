@@ -18,7 +18,18 @@ A struck record gets `voided` instead of 3 and 4. Time gets `day_end` and `at_du
 from __future__ import annotations
 
 from weighbridge.cid import Cid
-from weighbridge.contract.declared import NOTHING, Docket, Effect, Event, Needs, Problem, Ruling, Shape, Trace
+from weighbridge.contract.declared import (
+    NOTHING,
+    Change,
+    Docket,
+    Effect,
+    Event,
+    Needs,
+    Problem,
+    Ruling,
+    Shape,
+    Trace,
+)
 from weighbridge.contract.given import Context, Dice, Opened, Question, Table
 from weighbridge.contract.others import Attachment, Audit, Finding
 from weighbridge.contract.ruleset import Random, RuleSet, check_shape
@@ -32,6 +43,7 @@ __all__ = [
     "Audit",
     "Block",
     "Card",
+    "Change",
     "Cid",
     "Clock",
     "Context",

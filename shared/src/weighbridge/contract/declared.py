@@ -87,6 +87,24 @@ class Trace(Frozen, frozen=True):
     dated: int | None = None
 
 
+class Change(Frozen, frozen=True):
+    """One cell that one entry changed, for `RuleSet.because`: what stood there before and after (None: nothing).
+
+    `seq`, `at` (µs), `day` and `uri` are the entry's, and `value` is the record it lists (None: none, or a deletion).
+    `cells` holds, of every cell that the entry changed, the kernel's too, what stood there before and after.
+    """
+
+    key: str
+    before: Any
+    after: Any
+    seq: int
+    at: int
+    day: int
+    uri: str | None = None
+    value: Any = None
+    cells: Mapping[str, tuple[Any, Any]] = msgspec.field(default_factory=dict)
+
+
 class Docket(Frozen, frozen=True):
     """One record with everything the log says about it so far, and the rules in force at its listing.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
-from weighbridge.contract.declared import NOTHING, Docket, Effect, Needs, Problem, Ruling, Shape
+from weighbridge.contract.declared import NOTHING, Change, Docket, Effect, Needs, Problem, Ruling, Shape
 from weighbridge.contract.given import Context, Question, Table
 from weighbridge.contract.shown import View
 from weighbridge.contract.values import Value
@@ -116,6 +116,14 @@ class RuleSet:
         early that an answer is none. None: such a question has no such answer, or is not answered by a record.
         """
         return None
+
+    def because(self, change: Change, look: Callable[[str], Any]) -> Sequence[str]:
+        """Say in sentences why an entry changed a cell as it did: what a person asks `weighbridge explain`.
+
+        Never for the fold. `look` returns any cell (None: there is none) as it stood after the entry. By default
+        nothing is said, and only what changed is shown.
+        """
+        return ()
 
     def view(self, table: Table) -> View:
         """Return how a person sees the game."""
