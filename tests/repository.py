@@ -15,6 +15,8 @@ PLUGINS = sorted(path.parent for path in (REPOSITORY / "plugins").glob("*/pyproj
 MEMBERS = [REPOSITORY / "shared", REPOSITORY / "services", *PLUGINS]
 KERNEL = REPOSITORY / "shared" / "src" / "weighbridge"
 SERVICES = REPOSITORY / "services" / "src" / "weighbridge_services"
+TOOLS = "_tools"
+"""How the import package of a plugin's own commands ends: it stands beside the rule set's, and no pin covers it."""
 NOT_OURS = {".git", "__pycache__", "node_modules", "dist", "build"}
 
 

@@ -14,6 +14,7 @@ from repository import (
     MEMBERS,
     PLUGINS,
     SERVICES,
+    TOOLS,
     imports,
     manifest,
     named,
@@ -78,7 +79,7 @@ def test_every_third_party_import_is_a_declared_dependency(member: Path) -> None
     for path in sources(member):
         for name in sorted(top_level(imports(path))):
             ours = name == "weighbridge" or name.startswith("weighbridge_")
-            dists = {normal(name)} if ours else {normal(dist) for dist in known.get(name, {name})}
+            dists = {normal(name.removesuffix(TOOLS))} if ours else {normal(dist) for dist in known.get(name, {name})}
             if not dists & allowed:
                 undeclared.append(f"{named(path)} imports {name}")
     assert undeclared == []
@@ -88,7 +89,7 @@ def test_every_third_party_import_is_a_declared_dependency(member: Path) -> None
 def test_a_plugin_imports_of_ours_only_the_contract(plugin: Path) -> None:
     own = f"weighbridge_{plugin.name}"
     others = []
-    for path in sources(plugin):
+    for path in (each for each in sources(plugin) if not is_a_tool(each)):
         for name in sorted(imports(path)):
             ours = name.partition(".")[0] == "weighbridge" or name.startswith("weighbridge_")
             fine = name == "weighbridge" or re.match(rf"(weighbridge\.({CONTRACT})|{own})(\.|$)", name)
@@ -99,6 +100,26 @@ def test_a_plugin_imports_of_ours_only_the_contract(plugin: Path) -> None:
             r"^\s*import weighbridge$|^\s*from weighbridge import (?!({CONTRACT})\b)", text, re.MULTILINE
         ):
             others.append(f"{named(path)} imports the kernel itself")
+    assert others == []
+
+
+def is_a_tool(path: Path) -> bool:
+    return path.parts[path.parts.index("src") + 1].endswith(TOOLS)
+
+
+@pytest.mark.parametrize("plugin", PLUGINS, ids=named)
+def test_a_plugin_s_own_commands_import_the_kernel_the_plugin_and_what_the_command_line_offers_them(
+    plugin: Path,
+) -> None:
+    own = f"weighbridge_{plugin.name}"
+    allowed = rf"weighbridge(\.|$)|{own}({TOOLS})?(\.|$)|weighbridge_services(\.for_plugins(\.|$)|$)"
+    others = [
+        f"{named(path)} imports {name}"
+        for path in sources(plugin)
+        if is_a_tool(path)
+        for name in sorted(imports(path))
+        if name.startswith("weighbridge") and not re.match(allowed, name)
+    ]
     assert others == []
 
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from repository import MEMBERS, PLUGINS, REPOSITORY, files, manifest, named
+from repository import MEMBERS, PLUGINS, REPOSITORY, TOOLS, files, manifest, named
 from weighbridge.plugins import GROUPS
 
 TOP = {
@@ -33,10 +33,18 @@ def test_the_top_level_is_the_agreed_one() -> None:
 
 @pytest.mark.parametrize("member", MEMBERS, ids=ids)
 def test_a_distribution_has_one_typed_package_with_our_prefix(member: Path) -> None:
-    (package,) = [path for path in (member / "src").iterdir() if path.is_dir() and path.name != "__pycache__"]
-    assert re.fullmatch(r"weighbridge(_[a-z]+)*", package.name)
-    assert (package / "py.typed").exists()
-    assert manifest(member)["project"]["name"] == package.name.replace("_", "-")
+    """And beside it, where it has commands of its own, one more for those: no part of the pin."""
+    packages = sorted(
+        path for path in (member / "src").iterdir() if path.is_dir() and path.name != "__pycache__"
+    )
+    name = manifest(member)["project"]["name"].replace("-", "_")
+    assert re.fullmatch(r"weighbridge(_[a-z]+)*", name)
+    tools = f"{name}{TOOLS}"
+    has_commands = member in PLUGINS and "weighbridge.commands" in entry_points(member)
+    assert [path.name for path in packages] in ([name], [name, tools] if has_commands else [name])
+    assert all((package / "py.typed").exists() for package in packages)
+    built = manifest(member)["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    assert sorted(built) == [f"src/{path.name}" for path in packages]
 
 
 @pytest.mark.parametrize("member", MEMBERS, ids=ids)

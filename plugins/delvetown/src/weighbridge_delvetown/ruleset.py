@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal
 
 from weighbridge.contract import (
+    Change,
     Context,
     Docket,
     Effect,
@@ -29,6 +30,7 @@ from weighbridge_delvetown.effects import VOCABULARY, take_effect
 from weighbridge_delvetown.generate import random_game
 from weighbridge_delvetown.names import ROOT, SHEET
 from weighbridge_delvetown.options import Options, read_options
+from weighbridge_delvetown.reasons import because
 from weighbridge_delvetown.rulings import ruling_of, voidable
 from weighbridge_delvetown.shapes import shape_of
 from weighbridge_delvetown.stakes import stake_of
@@ -114,6 +116,10 @@ class Delvetown(RuleSet):
     ) -> tuple[str, dict[str, Any]] | None:
         """Return the record that answers a question so."""
         return answer_to(question, answer, why)
+
+    def because(self, change: Change, look: Callable[[str], Any]) -> tuple[str, ...]:
+        """Say why an entry changed a cell."""
+        return because(change, look)
 
     def view(self, table: Table) -> View:
         """Return how a person sees the game."""

@@ -24,9 +24,20 @@ def check_sheet(value: Any, rules: Options | None = None) -> Shape:
     """
     named = {"game": NO_GAME, **value} if isinstance(value, dict) else value
     shape = shape_of(SHEET, named)
-    if shape.problems:
-        return shape
-    return Shape(tuple(sheet_problems(named, rules or Options())), shape.unknown)
+    found = {problem.path: problem for problem in shape.problems}
+    if isinstance(named, dict):
+        for problem in sheet_problems(_countable(named), rules or Options()):
+            found.setdefault(problem.path, problem)
+    return Shape(tuple(found.values()), shape.unknown)
+
+
+def _countable(sheet: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of a sheet can be counted; what is of a wrong type is a problem of its own already."""
+    dots, abilities = sheet.get("dots"), sheet.get("abilities")
+    texts = (
+        abilities if isinstance(abilities, list) and all(isinstance(each, str) for each in abilities) else []
+    )
+    return {"dots": dots if isinstance(dots, dict) else {}, "abilities": texts}
 
 
 def new_sheet(
