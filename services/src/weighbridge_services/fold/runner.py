@@ -100,6 +100,7 @@ class Runner:
     def _restore(self) -> None:
         start = from_snapshot(self.store, self._rulesets, self._below)
         self._moving = Moving(start)
+        self.at = start.fold.world.at
         log.info("folding on", game=self.store.game, at=start.size, of=self.store.log.size)
         if not self.store.eras:
             self.store.add_era(start.era)

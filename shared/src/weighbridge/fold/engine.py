@@ -373,3 +373,5 @@ class Fold:
         self._base = (snapshot.size, snapshot.cells)
         last = world.history.listed(snapshot.size - 1) if snapshot.size else None
         self._previous = None if last is None else (last.entry, last.cid)
+        if last is not None:
+            world.seq, world.at = last.entry.seq, last.entry.at
