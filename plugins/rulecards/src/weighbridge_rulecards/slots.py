@@ -174,15 +174,15 @@ def _could_be_amount(text: str) -> bool:
     return text[:1] in tuple("+-−(0123456789") and bool(text)
 
 
-def whole(field_name: str, *, least: int = 0) -> Slot:
-    """Return the slot of a number written out."""
+def whole(field_name: str, *, least: int = 0, alone: bool = False) -> Slot:
+    """Return the slot of a number written out. `alone`: the words around it say by themselves that it is one."""
 
     def hear(text: str, data: Data) -> dict[str, Any] | None:
         value = number(text)
         return None if value is None or value < least else {field_name: value}
 
     def could_be(text: str) -> bool:
-        return text[:1] in tuple("-−0123456789") and bool(text)
+        return alone or text[:1] in tuple("-−0123456789")
 
     return Slot(
         (field_name,),
