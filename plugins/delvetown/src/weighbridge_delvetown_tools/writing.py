@@ -48,7 +48,7 @@ def add_new(group: Subparsers) -> None:
     parser.add_argument("--look", metavar="TEXT", help="how they look, in a line")
     parser.add_argument("--drive", metavar="TEXT", help="what they are after, in a line")
     parser.add_argument("--dots", metavar="LIST", help=DOTS)
-    parser.add_argument("--ability", metavar="TEXT", action="append", help="in your own words; `` for none")
+    parser.add_argument("--ability", metavar="TEXT", action="append", help="in your own words; '' for none")
     parser.add_argument("--operator", metavar="DID", help="who runs the account, if that is another")
     parser.add_argument("--game", metavar="AT-URI", help="the root of the game it is for")
     parser.add_argument("--root", metavar="FILE", type=Path, help="the game's root, where its rules differ")
