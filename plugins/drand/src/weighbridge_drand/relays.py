@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import aiohttp
@@ -44,10 +45,14 @@ class RelayBeacons:
         self._limit = aiohttp.ClientTimeout(total=seconds)
         self._wait = wait
         self._kept: dict[Chain, Kept] = {}
+        self._asking: dict[tuple[Chain, int], asyncio.Task[Beacon]] = {}
         self._session: aiohttp.ClientSession | None = None
 
     async def fetch(self, chain: Chain, round: int) -> Beacon:
-        """Return a round's beacon, from what was kept or from the first relay that has it."""
+        """Return a round's beacon, from what was kept or from the first relay that has it.
+
+        Whoever asks for a round while it is being asked for gets what comes of that.
+        """
         if chain not in self._kept:
             self._kept[chain] = Kept(self._folder, chain)
         kept = self._kept[chain]
@@ -55,6 +60,20 @@ class RelayBeacons:
         if beacon is not None:
             return beacon
         not_before(chain, round, self._clock, self._wait)
+        asking = self._asking.get((chain, round))
+        if asking is None:
+            asking = asyncio.ensure_future(self._ask_all(chain, round, kept))
+            self._asking[chain, round] = asking
+            asking.add_done_callback(partial(self._asked, (chain, round)))
+        # One who stops waiting does not stop it for the others.
+        return await asyncio.shield(asking)
+
+    def _asked(self, what: tuple[Chain, int], asking: asyncio.Task[Beacon]) -> None:
+        del self._asking[what]
+        if not asking.cancelled():
+            asking.exception()  # looked at, for if nobody waits any more
+
+    async def _ask_all(self, chain: Chain, round: int, kept: Kept) -> Beacon:
         faults: dict[str, Fault] = {}
         for relay in sorted(self._relays, key=lambda each: self._failed_in_a_row[each]):
             answer = await self._ask(relay, chain, round)
@@ -77,7 +96,11 @@ class RelayBeacons:
         )
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; what is being asked for is given up."""
+        asking = list(self._asking.values())
+        for each in asking:
+            each.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
         if self._session is not None:
             await self._session.close()
             self._session = None
