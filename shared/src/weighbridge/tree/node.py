@@ -76,19 +76,17 @@ def encode_node(node: Node) -> bytes:
     count = len(node.keys)
     subs = node.subs or (None,) * (count + 1)
     parts = [_STARTS[count] if count < len(_STARTS) else _NODE + head(4, count)]
-    after = iter(subs)
-    left = next(after)
     previous = b""
-    for text, sub, value in zip(node.keys, after, node.values, strict=True):
+    for text, sub, value in zip(node.keys, subs[1:], node.values, strict=True):
         key = text.encode("ascii")
         shared = shared_prefix(previous, key)
-        suffix = key[shared:]
-        previous = key
+        start, middle = _SUFFIX_HEADS[len(key) - shared], _PREFIXES[shared]
         if sub is None:
-            parts += (_SUFFIX_HEADS[len(suffix)], suffix, _PREFIXES[shared], _NULL_VALUE, value)
+            parts += (start, key[shared:], middle, _NULL_VALUE, value)
         else:
-            link = sub.digest or seal(sub)
-            parts += (_SUFFIX_HEADS[len(suffix)], suffix, _PREFIXES[shared], NODE_LINK, link, _VALUE, value)
+            parts += (start, key[shared:], middle, NODE_LINK, sub.digest or seal(sub), _VALUE, value)
+        previous = key
+    left = subs[0]
     parts += (_END,) if left is None else (_LEFT, left.digest or seal(left))
     return b"".join(parts)
 

@@ -19,7 +19,10 @@ def apply(node: Node | None, level: int, changes: list[Change]) -> Node | None:
         node = EMPTY
     sorted_out = _sort_out(node, level, changes)
     if sorted_out is not None:
-        return _exchange(node, level, *sorted_out)
+        values, below = sorted_out
+        if not values and not below:
+            return node if node is not EMPTY else None
+        return _exchange(node, level, values, below)
     if level == 0:
         return _apply_bottom(node, changes)
     return _under_other_keys(node, level, changes)
@@ -28,21 +31,29 @@ def apply(node: Node | None, level: int, changes: list[Change]) -> Node | None:
 def _sort_out(
     node: Node, level: int, changes: list[Change]
 ) -> tuple[dict[int, bytes], dict[int, list[Change]]] | None:
-    """Return a node's new values and its subtrees' changes, by place; None where its keys change."""
-    keys = node.keys
+    """Return a node's new values and its subtrees' changes, by place; None where its keys change.
+
+    What is taken out and is not there is left out.
+    """
+    keys, subs = node.keys, node.subs
+    count = len(keys)
     values: dict[int, bytes] = {}
     below: dict[int, list[Change]] = {}
     for change in changes:
         key, depth, value = change
         at = bisect_left(keys, key)
         if depth < level:
+            if value is None and (subs is None or subs[at] is None):
+                continue
             if at in below:
                 below[at].append(change)
             else:
                 below[at] = [change]
-        elif value is not None and at < len(keys) and keys[at] == key:
+        elif at < count and keys[at] == key:
+            if value is None:
+                return None
             values[at] = value
-        else:
+        elif value is not None:
             return None
     return values, below
 
@@ -83,80 +94,33 @@ def _apply_bottom(node: Node, changes: list[Change]) -> Node | None:
 
 
 def _under_other_keys(node: Node, level: int, changes: list[Change]) -> Node | None:
-    gaps = _Gaps(node, level)
+    keys, values = list(node.keys), list(node.values)
+    subs = list(node.subs) if node.subs else [None] * (len(keys) + 1)
+    below: list[Change] = []
     for change in changes:
-        gaps.pass_keys_before(change[0])
-        if change[1] < level:
-            gaps.below.append(change)
-        else:
-            gaps.own(change)
-    return gaps.finish()
-
-
-class _Gaps:
-    """A walk over a node and its changes, left to right, that builds the node after them.
-
-    `sub` is what stood in the gap the walk is in, `below` the changes that belong into it.
-    """
-
-    __slots__ = ("at", "below", "keys", "level", "node", "sub", "subs", "values")
-
-    def __init__(self, node: Node, level: int) -> None:
-        self.node = node
-        self.level = level
-        self.at = 0
-        self.keys: list[str] = []
-        self.values: list[bytes] = []
-        self.subs: list[Node | None] = []
-        self.sub = _sub(node, 0)
-        self.below: list[Change] = []
-
-    def pass_keys_before(self, key: str) -> None:
-        keys = self.node.keys
-        while self.at < len(keys) and keys[self.at] < key:
-            self._keep()
-
-    def own(self, change: Change) -> None:
-        """Make a change of this very level."""
-        key, _, value = change
-        keys, at = self.node.keys, self.at
+        key, depth, value = change
+        if depth < level:
+            below.append(change)
+            continue
+        at = bisect_left(keys, key)
         present = at < len(keys) and keys[at] == key
         if value is None:
             if present:
                 # Without the key between them its two neighbours are one subtree.
-                self.at = at + 1
-                self.sub = merge(self.sub, _sub(self.node, at + 1))
-            return
-        if present:
-            self.at = at + 1
-            after = _sub(self.node, at + 1)
+                del keys[at], values[at]
+                subs[at : at + 2] = [merge(subs[at], subs[at + 1])]
+        elif present:
+            values[at] = value
         else:
-            self.sub, after = split(self.sub, key)
-        self._close(key, value, after)
-
-    def finish(self) -> Node | None:
-        """Return the node after all changes."""
-        while self.at < len(self.node.keys):
-            self._keep()
-        self.subs.append(self._filled())
-        return node_of(tuple(self.keys), tuple(self.values), tuple(self.subs))
-
-    def _keep(self) -> None:
-        at = self.at
-        self.at = at + 1
-        self._close(self.node.keys[at], self.node.values[at], _sub(self.node, at + 1))
-
-    def _close(self, key: str, value: bytes, after: Node | None) -> None:
-        self.subs.append(self._filled())
-        self.keys.append(key)
-        self.values.append(value)
-        self.sub = after
-
-    def _filled(self) -> Node | None:
-        if not self.below:
-            return self.sub
-        below, self.below = self.below, []
-        return apply(self.sub, self.level - 1, below)
+            keys.insert(at, key)
+            values.insert(at, value)
+            subs[at : at + 1] = split(subs[at], key)
+    gaps: dict[int, list[Change]] = {}
+    for change in below:
+        gaps.setdefault(bisect_left(keys, change[0]), []).append(change)
+    for at, gap in gaps.items():
+        subs[at] = apply(subs[at], level - 1, gap)
+    return node_of(tuple(keys), tuple(values), tuple(subs))
 
 
 def split(node: Node | None, key: str) -> tuple[Node | None, Node | None]:
@@ -180,10 +144,6 @@ def merge(left: Node | None, right: Node | None) -> Node | None:
     after = right.subs or (None,) * (len(right.keys) + 1)
     middle = merge(before[-1], after[0])
     return node_of(left.keys + right.keys, left.values + right.values, (*before[:-1], middle, *after[1:]))
-
-
-def _sub(node: Node, index: int) -> Node | None:
-    return node.subs[index] if node.subs else None
 
 
 def node_of(keys: tuple[str, ...], values: tuple[bytes, ...], subs: tuple[Node | None, ...]) -> Node | None:
