@@ -95,7 +95,7 @@ def _apply_bottom(node: Node, changes: list[Change]) -> Node | None:
 
 def _under_other_keys(node: Node, level: int, changes: list[Change]) -> Node | None:
     keys, values = list(node.keys), list(node.values)
-    subs = list(node.subs) if node.subs else [None] * (len(keys) + 1)
+    subs: list[Node | None] = list(node.subs) if node.subs else [None] * (len(keys) + 1)
     below: list[Change] = []
     for change in changes:
         key, depth, value = change
