@@ -22,10 +22,10 @@ MAX_LINE = 2_000_000
 """Bytes of the first line that are looked at to tell a scenario from a log."""
 
 
-class NoEntries(Refused):
-    """There is no entry in it, and so no game."""
+class EmptyLog(Refused):
+    """There is no entry to fold, and so no game."""
 
-    code: ClassVar[str] = "no-entries"
+    code: ClassVar[str] = "empty-log"
 
 
 class Names:
@@ -73,7 +73,7 @@ def standing(
 ) -> Generator[Standing]:
     """Open a game. `ruleset`: by name, where the root names none. `game`: which, of a node with several.
 
-    `whole`: from its first entry on, where else a node's newest snapshot would do. Raises NoEntries, NoGame, and what
+    `whole`: from its first entry on, where else a node's newest snapshot would do. Raises EmptyLog, NoGame, and what
     reading logs, scenarios and ledgers and loading plugins raises.
     """
     if path.is_dir():
@@ -102,7 +102,7 @@ def _in_log(path: Path, ruleset: str | None) -> Standing:
     entries = read_log(path, "fold")
     first = next(entries, None)
     if first is None:
-        raise NoEntries(f"{path} holds no entry")
+        raise EmptyLog(f"{path} holds no entry")
     return Standing(fold_of(first, ruleset), chain([first], entries), Names())
 
 

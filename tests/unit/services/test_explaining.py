@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from weighbridge.identity import Signer, envelope_to_json, sign_record
 from weighbridge.log.entries import Listed
-from weighbridge.logfile import log_to_jsonl
+from weighbridge.logfile import log_to_car, log_to_jsonl
 from weighbridge_services.cli import main
 from weighbridge_services.creating import create_node
 from weighbridge_services.folding.replaying import Moving, from_start
@@ -112,10 +112,9 @@ def test_what_cannot_be_explained_says_why(
 
 
 def test_an_empty_log_has_no_game(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "log.jsonl").write_text("")
-    (tmp_path / "try.json").write_text(json.dumps(TRY))
-    ran = Ran(capsys, "dry-run", tmp_path / "log.jsonl", tmp_path / "try.json")
-    assert (ran.code, ran.err.split(": ")[1]) in ((2, "no-entries"), (2, "car-truncated"))
+    (tmp_path / "log.car").write_bytes(b"".join(log_to_car([], None)))
+    ran = Ran(capsys, "dry-run", tmp_path / "log.car", tried(tmp_path, TRY))
+    assert (ran.code, ran.err.split(": ")[1]) == (2, "empty-log")
 
 
 # --- dry-run -----------------------------------------------------------------------------------------------

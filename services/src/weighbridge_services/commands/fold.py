@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 from weighbridge.contract import View
-from weighbridge.errors import Refused
 from weighbridge.fold import Fold
 
 from weighbridge_services.commands import Subparsers, parser_of
@@ -16,16 +15,11 @@ from weighbridge_services.logs import read_log
 from weighbridge_services.outcome import Places, as_json, questions, reports, transcript
 from weighbridge_services.output import clean, console, say_json
 from weighbridge_services.render import page
+from weighbridge_services.standing import EmptyLog
 
 TEXT = """LOG is a CAR or JSONL file. The rule set is the one that the root names (`fold.name`), or
 --ruleset. Prints the table as the rule set shows it, what is reported and asked, and the transcript, which
 is what operators compare."""
-
-
-class EmptyLog(Refused):
-    """There is no entry to fold."""
-
-    code = "empty-log"
 
 
 def register(subparsers: Subparsers) -> None:
