@@ -59,7 +59,9 @@ def rules(*sentences: str, system: Any = "classic-d20") -> Rules:
 
 def problems_of(system: Any = "classic-d20", cards: Any = ()) -> dict[str, str]:
     """Return what is wrong with a root's system and cards: sentence by path."""
-    return {each.path: each.says for each in read_rules({"rules": {"system": system, "cards": list(cards)}})[1]}
+    return {
+        each.path: each.says for each in read_rules({"rules": {"system": system, "cards": list(cards)}})[1]
+    }
 
 
 def refused(data: Json, forms: Forms = CLASSIC) -> dict[str, str]:
@@ -85,7 +87,9 @@ def play(steps: list[Any], cards: list[Json] | None = None, system: Any = "class
     told = []
     for at, step in enumerate(flat):
         second = 20 * at
-        told.append({"at": f"2026-10-18T{9 + second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}Z", **step})
+        told.append(
+            {"at": f"2026-10-18T{9 + second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}Z", **step}
+        )
     root = {"gm": "@gm", "rules": {"system": system, "cards": cards or []}}
     return run(read(json.loads(json.dumps({"ruleset": "rulecards", "root": root, "steps": told}))), RULES)
 

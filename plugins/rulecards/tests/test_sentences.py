@@ -9,13 +9,16 @@ from typing import Any
 import pytest
 from cards_table import CLASSIC, NIGHT, PLUGIN, Json, handed, refused, said
 from weighbridge_rulecards import parse
-from weighbridge_rulecards.formula_reading import Wrong
 from weighbridge_rulecards.forms import Forms
+from weighbridge_rulecards.formula_reading import Wrong
 
 TRIGGERS: list[tuple[str, Json]] = [
     ("a roll lands", {"on": "roll"}),
     ("a roll is a critical", {"on": "roll", "outcome": ["critical"]}),
-    ("a Saving throw fails or fumbles", {"on": "roll", "check": "saving_throw", "outcome": ["failure", "fumble"]}),
+    (
+        "a Saving throw fails or fumbles",
+        {"on": "roll", "check": "saving_throw", "outcome": ["failure", "fumble"]},
+    ),
     (
         "an Attack is a critical, succeeds or fails",
         {"on": "roll", "check": "attack", "outcome": ["critical", "success", "failure"]},
@@ -120,7 +123,10 @@ CONDITIONS: list[tuple[str, str]] = [
     ("while Hit points are below 5", "@hp < 5"),
     ("while Blessed and Nerve is at least 3", "@cond.blessed > 0 and @nerve >= 3"),
     ("unless Dying and unless Stable", "@cond.dying == 0 and @cond.stable == 0"),
-    ("while Blessed and unless Dying and while Prone", "@cond.blessed > 0 and @cond.dying == 0 and @cond.prone > 0"),
+    (
+        "while Blessed and unless Dying and while Prone",
+        "@cond.blessed > 0 and @cond.dying == 0 and @cond.prone > 0",
+    ),
     ("@level >= 2 or @cond.blessed > 0", "@level >= 2 or @cond.blessed > 0"),
     ("@cond.frightened >= 2", "@cond.frightened >= 2"),
     ("@nerve < -1", "@nerve < -1"),
@@ -237,7 +243,9 @@ def test_arrows_minuses_spaces_and_full_stops_may_be_plain(sentence: str) -> Non
 
 
 def test_straight_quotes_are_quotes() -> None:
-    assert parse('When they rest -> "All is still"', CLASSIC)["then"] == [{"kind": "tell", "text": "All is still"}]
+    assert parse('When they rest -> "All is still"', CLASSIC)["then"] == [
+        {"kind": "tell", "text": "All is still"}
+    ]
 
 
 def test_formulas_in_sentences_come_out_canonical() -> None:
@@ -289,7 +297,10 @@ def test_a_misspelt_sentence_is_refused_with_what_it_may_have_meant(sentence: st
     assert hint in wrong.value.says
 
 
-@pytest.mark.parametrize("ask", ["the Renwon clock fills", "they rest", "they enter the dark", "Hope runs out", "any luck", "they rets"])
+@pytest.mark.parametrize(
+    "ask",
+    ["the Renwon clock fills", "they rest", "they enter the dark", "Hope runs out", "any luck", "they rets"],
+)
 def test_a_question_to_the_storyteller_is_no_misspelt_trigger(ask: str) -> None:
     assert list(refused({"when": {"on": "story", "ask": ask}, "then": [XP]})) == ["$.when.ask"]
 
@@ -310,6 +321,10 @@ def test_a_sentence_and_its_data_are_one_in_a_system_of_any_names() -> None:
         {"on": "roll", "check": "leap", "place": "a_place"},
         {"on": "roll", "place": "a_place"},
     ):
-        both_ways(said({"when": when, "stage": "before", "then": [XP]}, forms), {"when": when, "stage": "before", "then": [XP]}, forms)
+        both_ways(
+            said({"when": when, "stage": "before", "then": [XP]}, forms),
+            {"when": when, "stage": "before", "then": [XP]},
+            forms,
+        )
     landed = {"when": {"on": "roll", "check": "leap", "band": "done"}, "then": [XP]}
     both_ways("When a Leap in lands on Done on time → +25 xp.", landed, forms)

@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from weighbridge_rulecards.formulas import BOOLEAN, COMPARISONS, INTEGER, MOST_CHARACTERS, MOST_DEPTH, Node
+from weighbridge_rulecards.formulas import (
+    BOOLEAN,
+    COMPARISONS,
+    INTEGER,
+    MOST_CHARACTERS,
+    MOST_DEPTH,
+    Node,
+    text_of,
+)
 from weighbridge_rulecards.names import MOST
 
 _TOKEN = re.compile(
@@ -30,6 +38,8 @@ def read_formula(text: str, kind: str) -> Node:
         raise Wrong(f"a formula has at most {MOST_CHARACTERS} characters, and this has {len(text)}")
     reader = _Reader(_tokens(text))
     node = reader.whole()
+    if len(text_of(node)) > MOST_CHARACTERS:
+        raise Wrong(f"a formula has at most {MOST_CHARACTERS} characters, spaces around signs included")
     if node.kind != kind:
         raise Wrong(f"this gives {node.kind}, and {kind} is wanted here")
     return node

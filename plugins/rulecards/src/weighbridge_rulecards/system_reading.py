@@ -111,7 +111,7 @@ def _plain(reader: Reader, whole: Mapping[str, Any], name: str, path: str) -> di
 
 def _system(reader: Reader, whole: Json, path: str) -> System:
     if reader.fields(whole, path, ("id", "name", "damage"), (*LISTS, *IN_NO_LIST)) is None:
-        whole = {"id": "unnamed", "name": "Unnamed", "damage": "", **whole}
+        whole = {"id": "unnamed", "name": "Unnamed", **whole}
     name = reader.text(
         whole["id"], f"{path}.id", lambda each: "" if SYSTEM_ID.fullmatch(each) else "letters a-z first"
     )
@@ -144,7 +144,7 @@ def _across(reader: Reader, system: System, path: str) -> None:
 
 def _in_no_list(reader: Reader, system: System, whole: Json, path: str) -> System:
     own = {each: system.tracks[each] for each in system.own_tracks}
-    damage = reader.named(whole["damage"], f"{path}.damage", own, "track")
+    damage = reader.named(whole["damage"], f"{path}.damage", own, "track") if "damage" in whole else None
     effects = EffectReader(reader, system, known_in(system))
     rest = effects.read_all(whole.get("rest", []), f"{path}.rest", Where(GRANTED), MOST_EFFECTS)
     levels = _levels(reader, whole.get("levels", []), f"{path}.levels")
