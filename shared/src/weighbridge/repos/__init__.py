@@ -33,7 +33,7 @@ from weighbridge.repos.car import Car, read_repo, read_slice
 from weighbridge.repos.carried import Grade, carry, carry_again, is_carried, open_carried
 from weighbridge.repos.carried import Opened as OpenedRecord
 from weighbridge.repos.commit import Commit, check_commit, check_rev, read_commit
-from weighbridge.repos.errors import RepoRefused
+from weighbridge.repos.errors import RepoRefused, RevNotAfter
 from weighbridge.repos.keys import K256, P256, RepoPublicKey, parse_did_key, parse_document_key
 from weighbridge.repos.proof import Proved, check_path, prove, proved, read_proof, record_of, write_proof
 from weighbridge.tree import Tree, load, lookup
@@ -61,6 +61,7 @@ __all__ = [
     "Proved",
     "RepoPublicKey",
     "RepoRefused",
+    "RevNotAfter",
     "Tree",
     "carry",
     "carry_again",

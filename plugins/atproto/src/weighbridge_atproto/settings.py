@@ -1,0 +1,77 @@
+"""The settings of the sources, checked whole before anything is asked of anybody."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from weighbridge.ports import Refused
+from weighbridge.repos import is_did, is_nsid, parse_record_uri
+
+from weighbridge_atproto.resolving import DIRECTORY
+from weighbridge_atproto.watching import Watched
+
+
+class BadSettings(Refused):
+    """A source cannot be opened with these settings."""
+
+    code = "atproto-settings"
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What a source is told. Others of its table, such as `root`, are not its own.
+
+    `game`: at-uri of the root. `collections`: what is watched. `host`: address of the stream's host, `relay`
+    whether it serves the repositories of others. `repos`: DIDs to fetch at the start. `file` and `document`: a
+    CAR and a DID document instead of fetching them. `directory`: the PLC directory. `development`: ask this
+    machine's own addresses too.
+    """
+
+    game: str
+    collections: tuple[str, ...] = ()
+    host: str = ""
+    relay: bool = False
+    repos: tuple[str, ...] = ()
+    file: str = ""
+    document: str = ""
+    directory: str = DIRECTORY
+    development: bool = False
+
+    @property
+    def watched(self) -> Watched:
+        """What of all repositories is of the game."""
+        return Watched(self.game, self.collections)
+
+
+def read_settings(given: Mapping[str, Any], *needed: str) -> Settings:
+    """Return checked settings, of which some must be there. Raises BadSettings."""
+    try:
+        known = {name: value for name, value in given.items() if name in Settings.__struct_fields__}
+        settings = msgspec.convert(known, Settings)
+        parse_record_uri(settings.game)
+    except (msgspec.ValidationError, Refused) as error:
+        raise BadSettings(f"the source's settings: {error}") from error
+    for name in needed:
+        if not getattr(settings, name):
+            raise BadSettings(f"the source needs the setting `{name}`", setting=name)
+    for did in settings.repos:
+        if not is_did(did):
+            raise BadSettings(f"{did!r:.200} among `repos` is no DID", setting="repos")
+    for each in settings.collections:
+        if not is_nsid(each[:-2] + ".x" if each.endswith(".*") else each):
+            raise BadSettings(f"{each!r:.200} among `collections` is no NSID", setting="collections")
+    if settings.development:
+        print(
+            "weighbridge: DEVELOPMENT: this source asks loopback addresses, over http too; never do so where others"
+            " name the hosts",
+            file=sys.stderr,
+        )
+    return settings
+
+
+def path_in(folder: str, name: str) -> Path:
+    """Return the path of a file that a setting names."""
+    return Path(folder) / name
