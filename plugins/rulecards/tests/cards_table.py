@@ -102,16 +102,16 @@ def hp(value: int, most: int, who: str = "ann") -> Step:
     return sheet(who, tracks={"hp": {"value": value, "max": most}})
 
 
-def move(who: str, name: str, kind: str, **fields: Any) -> Step:
+def move(who: str, name: str, kind: str, /, **fields: Any) -> Step:
     value = {"kind": kind, **{key.rstrip("_"): value for key, value in fields.items()}}
     return {"by": f"@{who}", "put": "move", "as": name, "value": value}
 
 
-def gm(name: str, kind: str, **fields: Any) -> Step:
+def gm(name: str, kind: str, /, **fields: Any) -> Step:
     return move("gm", name, kind, **fields)
 
 
-def ann(name: str, kind: str, **fields: Any) -> Step:
+def ann(name: str, kind: str, /, **fields: Any) -> Step:
     return move("ann", name, kind, **fields)
 
 

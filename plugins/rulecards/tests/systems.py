@@ -9,8 +9,39 @@ from weighbridge_rulecards.names import OUTCOMES, RESERVED, name_fault, text_fau
 
 Json = dict[str, Any]
 LETTERS = "abdehinotuAEO'in-.éß木0 5!?“x"
-WORDS = ("Hit", "points", "in", "on", "of", "at", "least", "xp", "to", "the", "roll", "turns", "clock", "fills", "less", "damage",
-         "more", "run", "out", "half", "below", "they", "rest", "ship's", "No", "x1", "on", "die", "level", "item", "2nd")  # fmt: skip
+WORDS = (
+    "Hit",
+    "points",
+    "in",
+    "on",
+    "of",
+    "at",
+    "least",
+    "xp",
+    "to",
+    "the",
+    "roll",
+    "turns",
+    "clock",
+    "fills",
+    "less",
+    "damage",
+    "more",
+    "run",
+    "out",
+    "half",
+    "below",
+    "they",
+    "rest",
+    "ship's",
+    "No",
+    "x1",
+    "on",
+    "die",
+    "level",
+    "item",
+    "2nd",
+)
 
 
 def names(*, with_the: bool = False) -> st.SearchStrategy[str]:
@@ -76,8 +107,19 @@ AMOUNTS = st.one_of(
     st.integers(1, 99).map(lambda n: f"-{n}"),
     st.sampled_from(["@level / 2", "@t0.max - 3", "max(@t1, 2)"]),
 )
-FORMULAS = ["@cond.c0 > 0", "@cond.c1 == 0", "@t0 < 2", "@t1 >= 3", "@cond.c0 > 0 and @t0 >= 3", "@t0 < 2 and @cond.c1 == 0 and @t1 < 1",
-            "@level > 1 or @cond.c0 > 0", "not @t0 > 1", "@pool.p0 >= 2", "@cond.c1 >= 2", "@t0 < -1"]  # fmt: skip
+FORMULAS = [
+    "@cond.c0 > 0",
+    "@cond.c1 == 0",
+    "@t0 < 2",
+    "@t1 >= 3",
+    "@cond.c0 > 0 and @t0 >= 3",
+    "@t0 < 2 and @cond.c1 == 0 and @t1 < 1",
+    "@level > 1 or @cond.c0 > 0",
+    "not @t0 > 1",
+    "@pool.p0 >= 2",
+    "@cond.c1 >= 2",
+    "@t0 < -1",
+]
 
 
 def triggers(system: Json, *, before: bool) -> st.SearchStrategy[Json]:

@@ -29,11 +29,25 @@ def value(text: str, kind: str = INTEGER, **names: int) -> int:
 @pytest.mark.parametrize(
     ("text", "result"),
     [
-        ("1 + 2 * 3", 7), ("(1 + 2) * 3", 9), ("10 - 2 - 3", 5), ("10 - (2 - 3)", 11), ("7 / 2", 3), ("-7 / 2", -3),
-        ("7 / -2", -3), ("-7 / -2", 3), ("100 / 7 * 7", 98), ("-3 + 5", 2), ("--3", 3), ("-(2 + 3)", -5), ("2 - -3", 5),
-        ("min(3, 1, 2)", 1), ("max(3, 1, 2 * 4)", 8), ("0", 0), ("-0", 0),
+        ("1 + 2 * 3", 7),
+        ("(1 + 2) * 3", 9),
+        ("10 - 2 - 3", 5),
+        ("10 - (2 - 3)", 11),
+        ("7 / 2", 3),
+        ("-7 / 2", -3),
+        ("7 / -2", -3),
+        ("-7 / -2", 3),
+        ("100 / 7 * 7", 98),
+        ("-3 + 5", 2),
+        ("--3", 3),
+        ("-(2 + 3)", -5),
+        ("2 - -3", 5),
+        ("min(3, 1, 2)", 1),
+        ("max(3, 1, 2 * 4)", 8),
+        ("0", 0),
+        ("-0", 0),
     ],
-)  # fmt: skip
+)
 def test_a_formula_gives_a_whole_number(text: str, result: int) -> None:
     assert value(text) == result
 
@@ -41,10 +55,16 @@ def test_a_formula_gives_a_whole_number(text: str, result: int) -> None:
 @pytest.mark.parametrize(
     ("text", "result"),
     [
-        ("1 < 2", 1), ("2 <= 1", 0), ("1 != 2 and 1 == 1", 1), ("not 1 == 1 or 2 > 1", 1), ("not (1 == 1 or 2 > 1)", 0),
-        ("1 > 2 or 2 > 3 or 3 >= 3", 1), ("1 + 1 == 2", 1), ("not not 1 == 1", 1),
+        ("1 < 2", 1),
+        ("2 <= 1", 0),
+        ("1 != 2 and 1 == 1", 1),
+        ("not 1 == 1 or 2 > 1", 1),
+        ("not (1 == 1 or 2 > 1)", 0),
+        ("1 > 2 or 2 > 3 or 3 >= 3", 1),
+        ("1 + 1 == 2", 1),
+        ("not not 1 == 1", 1),
     ],
-)  # fmt: skip
+)
 def test_a_condition_holds_or_does_not(text: str, result: int) -> None:
     assert value(text, BOOLEAN) == result
 
@@ -52,10 +72,13 @@ def test_a_condition_holds_or_does_not(text: str, result: int) -> None:
 @pytest.mark.parametrize(
     ("text", "held"),
     [
-        ("1000000000 + 1", MOST), ("1000000000 * 1000000000", MOST), ("-1000000000 - 5", -MOST),
-        ("1000000000 * 2 - 1000000000", 0), ("1000000000 * 1000000000 * -1", -MOST),
+        ("1000000000 + 1", MOST),
+        ("1000000000 * 1000000000", MOST),
+        ("-1000000000 - 5", -MOST),
+        ("1000000000 * 2 - 1000000000", 0),
+        ("1000000000 * 1000000000 * -1", -MOST),
     ],
-)  # fmt: skip
+)
 def test_every_result_is_held_within_a_thousand_million(text: str, held: int) -> None:
     assert value(text) == held
 
@@ -67,18 +90,44 @@ def test_what_a_name_reads_is_held_as_well() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("+2", "is expected"), ("1d6", "no dice"), ("d20 + 1", "no dice"), ("2d6", "no dice"), ("1 / 0", "other than 0"),
-        ("1 / @x", "other than 0"), ("1 / (2)", ""), ("1 < 2", "wanted here"), ("1 +", "the end"), ("", "the end"),
-        ("1 2", "not expected"), ("(1", ") is expected"), ("1 < 2 < 3", "two sides"), ("(1 < 2) + 1", "+ is given"),
-        ("not 1", "not is given"), ("min(1)", "two or more"), ("min 1", "( is expected"), ("1.5", "nothing that"),
-        ("1 = 1", "nothing that"), ("2 ** 3", "is expected"), ("1000000001", "within"), ("99999999999", "within"),
-        ("foo", "is expected"), ("1;2", "nothing that"), ("@", "nothing that"), ("２", "nothing that"),
-        ("(" * 17 + "1" + ")" * 17, "16 deep"), ("-" * 17 + "1", "16 deep"), ("1 + " * 124 + "1", ""),
+        ("+2", "is expected"),
+        ("1d6", "no dice"),
+        ("d20 + 1", "no dice"),
+        ("2d6", "no dice"),
+        ("1 / 0", "other than 0"),
+        ("1 / @x", "other than 0"),
+        ("1 / (2)", ""),
+        ("1 < 2", "wanted here"),
+        ("1 +", "the end"),
+        ("", "the end"),
+        ("1 2", "not expected"),
+        ("(1", ") is expected"),
+        ("1 < 2 < 3", "two sides"),
+        ("(1 < 2) + 1", "+ is given"),
+        ("not 1", "not is given"),
+        ("min(1)", "two or more"),
+        ("min 1", "( is expected"),
+        ("1.5", "nothing that"),
+        ("1 = 1", "nothing that"),
+        ("2 ** 3", "is expected"),
+        ("1000000001", "within"),
+        ("99999999999", "within"),
+        ("foo", "is expected"),
+        ("1;2", "nothing that"),
+        ("@", "nothing that"),
+        ("２", "nothing that"),
+        ("(" * 17 + "1" + ")" * 17, "16 deep"),
+        ("-" * 17 + "1", "16 deep"),
+        ("1 + " * 124 + "1", ""),
         ("1 + " * 130 + "1", "500 characters"),
-        ("1" + "+1" * 200, "around signs"), ("-(1 < 2)", "- is given"), ("1 and 2", "and is given"),
-        ("min(1 < 2, 3)", "min is given"), ("(1 < 2) < 3", "< is given"), ("1 < (2 < 3)", "< is given"),
+        ("1" + "+1" * 200, "around signs"),
+        ("-(1 < 2)", "- is given"),
+        ("1 and 2", "and is given"),
+        ("min(1 < 2, 3)", "min is given"),
+        ("(1 < 2) < 3", "< is given"),
+        ("1 < (2 < 3)", "< is given"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_formula_is_refused(text: str, says: str) -> None:
     if not says:
         read_formula(text, INTEGER)
@@ -96,11 +145,21 @@ def test_sixteen_deep_and_five_hundred_characters_are_fine() -> None:
 @pytest.mark.parametrize(
     ("text", "canonical"),
     [
-        ("((@a))", "@a"), ("@a+@b", "@a + @b"), ("(@a*2)+1", "@a * 2 + 1"), ("(@a+2)*3", "(@a + 2) * 3"),
-        ("@a-(@b-1)", "@a - (@b - 1)"), ("(@a-@b)-1", "(@a - @b) - 1"), ("@a+(@b+1)", "@a + (@b + 1)"),
-        ("- @a", "-@a"), ("-(-3)", "--3"), ("min( @a,2 )", "min(@a, 2)"), ("007", "7"), ("-0", "0"), ("2*(-3)", "2 * -3"),
+        ("((@a))", "@a"),
+        ("@a+@b", "@a + @b"),
+        ("(@a*2)+1", "@a * 2 + 1"),
+        ("(@a+2)*3", "(@a + 2) * 3"),
+        ("@a-(@b-1)", "@a - (@b - 1)"),
+        ("(@a-@b)-1", "(@a - @b) - 1"),
+        ("@a+(@b+1)", "@a + (@b + 1)"),
+        ("- @a", "-@a"),
+        ("-(-3)", "--3"),
+        ("min( @a,2 )", "min(@a, 2)"),
+        ("007", "7"),
+        ("-0", "0"),
+        ("2*(-3)", "2 * -3"),
     ],
-)  # fmt: skip
+)
 def test_canonical_text_has_single_spaces_and_no_needless_bracket(text: str, canonical: str) -> None:
     assert text_of(read_formula(text, INTEGER)) == canonical
 
@@ -108,16 +167,19 @@ def test_canonical_text_has_single_spaces_and_no_needless_bracket(text: str, can
 @pytest.mark.parametrize(
     ("text", "canonical"),
     [
-        ("(@a>0)and(@b<1)", "@a > 0 and @b < 1"), ("@a > 0 and (@b < 1 and @c == 1)", "@a > 0 and @b < 1 and @c == 1"),
-        ("(@a > 0 or @b < 1) and @c == 1", "(@a > 0 or @b < 1) and @c == 1"), ("not (@a > 0)", "not @a > 0"),
-        ("not (@a > 0 and @b > 0)", "not (@a > 0 and @b > 0)"), ("(@a > 0 and @b > 0) or @c > 0", "@a > 0 and @b > 0 or @c > 0"),
+        ("(@a>0)and(@b<1)", "@a > 0 and @b < 1"),
+        ("@a > 0 and (@b < 1 and @c == 1)", "@a > 0 and @b < 1 and @c == 1"),
+        ("(@a > 0 or @b < 1) and @c == 1", "(@a > 0 or @b < 1) and @c == 1"),
+        ("not (@a > 0)", "not @a > 0"),
+        ("not (@a > 0 and @b > 0)", "not (@a > 0 and @b > 0)"),
+        ("(@a > 0 and @b > 0) or @c > 0", "@a > 0 and @b > 0 or @c > 0"),
     ],
-)  # fmt: skip
+)
 def test_conditions_are_canonical_too(text: str, canonical: str) -> None:
     assert text_of(read_formula(text, BOOLEAN)) == canonical
 
 
-NUMBERS = st.integers(0, MOST).map(lambda n: str(n))
+NUMBERS = st.integers(0, MOST).map(str)
 ATOMS = st.one_of(NUMBERS, st.sampled_from(["@a", "@b.max", "@cond.x"]))
 FORMULAS = st.recursive(
     ATOMS,

@@ -1,6 +1,8 @@
-"""The faults that other engines had, by the ids under which they are recorded: what went wrong there goes right here."""
+"""The faults that other engines had, by the ids they are recorded under: what went wrong there goes right here."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 from cards_table import (
     NIGHT,
@@ -78,8 +80,7 @@ def test_r10_a_chain_stops_after_three_steps_and_says_so() -> None:
     system = system_with(clocks=[{"id": f"c{each.lower()}", "name": f"Clock {each}"} for each in names])
     sentences = ["When they rest → tick Clock A 1 of 1."]
     sentences += [
-        f"When the Clock {one} clock fills → tick Clock {two} 1 of 1."
-        for one, two in zip(names, names[1:], strict=False)
+        f"When the Clock {one} clock fills → tick Clock {two} 1 of 1." for one, two in pairwise(names)
     ]
     result = play([sheet(), ann("r1", "rest")], cards(*sentences, system=system), system)
     assert fired(result, "r1") == ["a", "b", "c"]

@@ -12,7 +12,32 @@ from weighbridge.fold.records import CODES as KERNEL_CODES
 from weighbridge_rulecards import RULES
 from weighbridge_rulecards.shipped import SHIPPED
 
-CODES = ["bad-root", "no-rules", "bad-shape", "unknown-field", "bad-sheet", "second-sheet", "no-sheet", "not-gm", "not-yours", "unknown-name", "bad-move", "no-call", "not-paid", "already", "not-owned", "chain-stopped", "untimely", "lister-timed", "overtaken", "struck", "too-late", "bad-ruling", "edited", "deleted"]
+CODES = [
+    "bad-root",
+    "no-rules",
+    "bad-shape",
+    "unknown-field",
+    "bad-sheet",
+    "second-sheet",
+    "no-sheet",
+    "not-gm",
+    "not-yours",
+    "unknown-name",
+    "bad-move",
+    "no-call",
+    "not-paid",
+    "already",
+    "not-owned",
+    "chain-stopped",
+    "untimely",
+    "lister-timed",
+    "overtaken",
+    "struck",
+    "too-late",
+    "bad-ruling",
+    "edited",
+    "deleted",
+]
 
 
 def given() -> Path:
