@@ -64,7 +64,7 @@ async def test_a_leaf_comes_with_the_proof_that_it_is_in_the_signed_transcript(
     found = await folding.ask("leaf", origin=said.origin, index=index, size=said.size)
     verify_inclusion(leaf_hash(found["leaf"]), index, said.size, found["proof"], said.root)
     assert found["leaf"] == Cid.of(found["entry"]).raw + Cid.of(found["delta"]).raw
-    delta = {key: cid for key, cid in codec.decode(found["delta"])}
+    delta = dict(codec.decode(found["delta"]))
     assert {key: None if data is None else Cid.of(data) for key, data in found["cells"].items()} == delta
 
 

@@ -187,29 +187,39 @@ class Runner:
     ) -> Took:
         store, fold = self.store, moving.fold
         alerts: list[Alert] = []
-        questions = 0
+        questions, start = 0, fold.size
         fold.prepare(entries)
         with store.ledger.batch():
             for listed in entries:
                 if not listed_already and listed.entry.seq >= store.log.size:
                     store.log.append(listed)
-                step, before, end = moving.step(listed)
-                store.add_step(step, fold, before)
-                if end is not None:
-                    store.add_genesis(moving.era, step, end)
-                questions += self._ask(
-                    fold, {k: fold.world.cells.raw(k) for k, c in step.delta if c is not None}
-                )
-                alerts += step.alerts
+                if moving.absent is None:
+                    asked, told = self._keep(moving, listed)
+                    questions, alerts = questions + asked, [*alerts, *told]
             store.flush_index()
+            if moving.absent is not None:
+                store.save_unmigrated(fold.snapshot())
             if position is not None:
                 store.set_number("read", position)
             # A crash here leaves nothing of the batch: the stream brings it again.
             crash_point(self._node, "fold.after-fold")
         # A crash here leaves a batch that is folded and kept; what it opens is published at the start.
         crash_point(self._node, "fold.after-persist")
-        self._note(fold, len(entries), alerts)
+        self._note(fold, fold.size - start, alerts)
+        if moving.absent is not None:
+            self._drop()
+            self._stand_still(moving.absent)
         return Took(len(entries), questions)
+
+    def _keep(self, moving: Moving, listed: Listed) -> tuple[int, tuple[Alert, ...]]:
+        """Fold an entry and keep what came of it; return how many questions it opened, and the alerts."""
+        fold = moving.fold
+        step, before, end = moving.step(listed)
+        self.store.add_step(step, fold, before)
+        if end is not None:
+            self.store.add_genesis(moving.era, step, end)
+        cells = {key: fold.world.cells.raw(key) for key, cid in step.delta if cid is not None}
+        return self._ask(fold, cells), step.alerts
 
     def _ask(self, fold: Fold, cells: dict[str, bytes | None]) -> int:
         held = fold.world.root_at(fold.world.seq)
@@ -231,11 +241,11 @@ class Runner:
                 error=alert.error,
             )  # fmt: skip
         newest = self.store.snapshots.newest() or 0
-        if fold.size - newest >= self._every:
+        if fold.size - newest >= self._every and count:
             self.save()
 
     def save(self) -> None:
         """Keep a snapshot of the fold as it stands."""
-        if self._moving is not None and not self.behind and self._moving.fold.size:
+        if self._moving is not None and self._moving.absent is None and self._moving.fold.size:
             snapshot = self._moving.fold.snapshot()
             self.store.save_snapshot(snapshot.size, snapshot.cells, KEPT_SNAPSHOTS)

@@ -141,11 +141,7 @@ class Signing:
         transcript = self.store.transcript(era.origin)
         root = transcript.root(leaves)
         kept = self.store.ledger.checkpoints(era.origin)
-        if (
-            self.stopped is None
-            and self._agrees_with_itself(era)
-            and (kept.newest() is None or self._above(era, leaves))
-        ):
+        if self.stopped is None and self._agrees_with_itself(era) and self._above(era, leaves):
             note = cosigned(self._node.keys.recompute, self._node.name, era.origin, leaves, root, now)
             kept.put(leaves, root, note.encode())
             state = dict(read_delta(transcript.delta(leaves - 1))).get(STATE)
@@ -155,8 +151,9 @@ class Signing:
                 era.origin,
                 leaves,
                 root,
-                state=state,
-                note=note,
+                size,
+                state,
+                note,
                 says=self.weaknesses(),
             )
             self.newest = leaves

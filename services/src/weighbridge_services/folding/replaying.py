@@ -8,9 +8,10 @@ from weighbridge import codec
 from weighbridge.errors import Unavailable
 from weighbridge.fold import Fold, Step
 from weighbridge.log.entries import Listed
+from weighbridge.plugins import CannotRun
 
 from weighbridge_services.folding.errors import RefoldDiffers
-from weighbridge_services.folding.rulesets import RuleSets, Running, begin
+from weighbridge_services.folding.rulesets import Absent, RuleSets, Running, begin
 from weighbridge_services.folding.store import Era, FoldStore, raw
 
 
@@ -65,7 +66,10 @@ def started_at(store: FoldStore, rulesets: RuleSets, size: int) -> Start | None:
     root = first_value(store)
     running = rulesets.named(root, era.name, era.pin)
     fold = begin(store.game, root, rulesets, store.log, Running(running.ruleset, era.pin))
-    fold.restore(snapshot)
+    if store.value("unmigrated", size):
+        fold.restore_unmigrated(snapshot)
+    else:
+        fold.restore(snapshot)
     return Start(fold, era, size)
 
 
@@ -74,6 +78,12 @@ class Moving:
 
     def __init__(self, start: Start) -> None:
         self.fold, self.era, self.began = start
+
+    @property
+    def absent(self) -> CannotRun | None:
+        """Why the fold can go no further, if the game has moved to a rule set that is not here."""
+        ruleset = self.fold.world.ruleset
+        return ruleset.why if isinstance(ruleset, Absent) else None
 
     def step(self, listed: Listed) -> tuple[Step, Era, dict[str, Any] | None]:
         """Fold the next entry. Return what it gave, the era it was folded in, and, if that has ended, how.

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from weighbridge.cid import BadCid, Cid
-from weighbridge.contract import Attachment, RuleSet
+from weighbridge.contract import Attachment, Problem, RuleSet
 from weighbridge.fold import Fold, History, origin_of
-from weighbridge.plugins import GROUPS, PinMismatch, Plugins
+from weighbridge.plugins import GROUPS, CannotRun, PinMismatch, Plugins
 
 
 class Running(NamedTuple):
@@ -66,12 +66,30 @@ def begin(game: str, root: Any, rulesets: RuleSets, history: History, running: R
     chosen = rulesets.first(root) if running is None else running
 
     def resolve(name: str | None, pin: str | None) -> tuple[RuleSet, str]:
-        return rulesets.named(root, name, pin)
+        try:
+            return rulesets.named(root, name, pin)
+        except CannotRun as error:
+            if pin is None:
+                raise
+            # The entry that moves the game is still the old rule set's to fold; its transcript ends as everywhere.
+            return Absent(name or chosen.ruleset.name, error), pin
 
     return Fold(
         game, chosen.ruleset, attachments=rulesets.attachments(root), pin=chosen.pin, history=history,
         resolve=resolve,
     )  # fmt: skip
+
+
+class Absent(RuleSet):
+    """Stands for a rule set that a root moves a game to and that is not here. It folds nothing."""
+
+    def __init__(self, name: str, why: CannotRun) -> None:
+        self.name = name  # type: ignore[misc]
+        self.why = why
+
+    def rules(self, root: Mapping[str, Any]) -> tuple[Any, tuple[Problem, ...]]:
+        """Return no options and no problems: the root is in force, whatever its own rule set makes of it."""
+        return None, ()
 
 
 def wanted_origin(game: str, root: Any, default: str) -> str:

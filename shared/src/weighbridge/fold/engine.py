@@ -346,6 +346,16 @@ class Fold:
             self._eras.start,
         )
 
+    def restore_unmigrated(self, snapshot: Snapshot) -> None:
+        """Go on from a snapshot taken where the game moved to this fold's pin on a node that had not its rule set.
+
+        That node could fold the entry that moved it, and not `migrate`; here the cells are migrated first.
+        """
+        self.restore(snapshot)
+        self._migrate()
+        self.world.forget()
+        self._base = (snapshot.size, self.world.cells.everything())
+
     def what_if(self) -> Fold:
         """Return a fold that stands where this one stands, to fold entries that are listed nowhere. This one stays."""
         world = self.world
