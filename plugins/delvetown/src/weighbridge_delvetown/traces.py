@@ -65,10 +65,12 @@ def read_trace(action: str, value: Any, author: str) -> Cited | None:
 
     An action outside §3, and a between move (`""`), takes any form, and §3 asks nothing more of it.
     """
+    if not isinstance(value, dict):
+        return None
     actions = (action,) if action in FORMS else DELVETOWN
     for name in actions:
         for form in FORMS[name]:
-            if isinstance(value, dict) and all(_fits(value.get(part), holds) for part, holds in form):
+            if form[0][0] in value and all(_fits(value.get(part), holds) for part, holds in form):
                 return _cited(name, form, value, author if action in FORMS else "")
     return None
 

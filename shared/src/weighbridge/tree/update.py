@@ -83,14 +83,19 @@ def _exchange(
 
 
 def _apply_bottom(node: Node, changes: list[Change]) -> Node | None:
-    cells = dict(zip(node.keys, node.values, strict=True))
+    keys, values = list(node.keys), list(node.values)
     for key, _, value in changes:
+        at = bisect_left(keys, key)
+        present = at < len(keys) and keys[at] == key
         if value is None:
-            cells.pop(key, None)
+            if present:
+                del keys[at], values[at]
+        elif present:
+            values[at] = value
         else:
-            cells[key] = value
-    keys = tuple(sorted(cells))
-    return Node(keys, tuple([cells[key] for key in keys]), None) if keys else None
+            keys.insert(at, key)
+            values.insert(at, value)
+    return Node(tuple(keys), tuple(values), None) if keys else None
 
 
 def _under_other_keys(node: Node, level: int, changes: list[Change]) -> Node | None:
