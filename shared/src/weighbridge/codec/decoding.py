@@ -20,7 +20,7 @@ from weighbridge.limits import MAX_NESTING
 T = TypeVar("T")
 
 
-class _Foreign(Exception):  # noqa: N818  (a question for the plain decoder)
+class _Foreign(Exception):
     """A tag that is no link."""
 
 

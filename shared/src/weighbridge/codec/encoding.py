@@ -55,7 +55,7 @@ _key_plans: dict[tuple[str, ...], _KeyPlan] = {}
 _struct_plans: dict[type, _StructPlan] = {}
 
 
-class _Odd(Exception):  # noqa: N818  (not an error: a question for the plain encoder)
+class _Odd(Exception):
     """Something the fast encoder does not know."""
 
 
