@@ -79,7 +79,11 @@ def test_every_third_party_import_is_a_declared_dependency(member: Path) -> None
     for path in sources(member):
         for name in sorted(top_level(imports(path))):
             ours = name == "weighbridge" or name.startswith("weighbridge_")
-            dists = {normal(name.removesuffix(TOOLS))} if ours else {normal(dist) for dist in known.get(name, {name})}
+            dists = (
+                {normal(name.removesuffix(TOOLS))}
+                if ours
+                else {normal(dist) for dist in known.get(name, {name})}
+            )
             if not dists & allowed:
                 undeclared.append(f"{named(path)} imports {name}")
     assert undeclared == []

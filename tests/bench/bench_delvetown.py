@@ -31,11 +31,11 @@ def season() -> Game:
 
 
 def rate(fold: Fold, entries: list[Listed]) -> float:
-    """Fold entries and return how many a second."""
-    start = time.perf_counter()
+    """Fold entries and return how many a second of the processor's time: what else runs here is not of the season."""
+    start = time.process_time()
     for listed in entries:
         fold.fold(listed)
-    return len(entries) / (time.perf_counter() - start)
+    return len(entries) / (time.process_time() - start)
 
 
 def rows() -> list[Row]:
