@@ -10,6 +10,7 @@ from weighbridge_delvetown.clocks import fill
 from weighbridge_delvetown.crews import crew_of, lower_heat, raise_heat
 from weighbridge_delvetown.drift import add_drift, lower_drift
 from weighbridge_delvetown.game import rules_in_force
+from weighbridge_delvetown.names import crew_key
 
 VOCABULARY: dict[str, Any] = {
     "id": "delvetown",
@@ -38,7 +39,15 @@ def take_effect(table: Table, effect: Effect, ctx: Context) -> None:
     elif effect.kind == "clock":
         _tick(table, ctx, str(fields["clock"]), fields.get("amount", 1), did)
     elif effect.kind == "track" and f"sheet/{did}" in table:
-        _step(table, ctx, did, str(fields["track"]), int(fields["amount"]))
+        track, amount = str(fields["track"]), int(fields["amount"])
+        _step(
+            table, ctx, did, track, amount - _now(table, did, track) if fields.get("op") == "set" else amount
+        )
+
+
+def _now(table: Table, did: str, track: str) -> int:
+    crew: dict[str, Any] = table.get(crew_key(crew_of(table, did)), {"heat": 0})
+    return int(table[f"sheet/{did}"]["drift"] if track == "drift" else crew["heat"])
 
 
 def _step(table: Table, ctx: Context, did: str, track: str, amount: int) -> None:

@@ -89,7 +89,8 @@ class EffectReader:
     def track(self, found: Json, path: str, where: Where) -> Effect | None:
         """Read a change of a track: its value or its maximum, of a character or of an item."""
         reader = self._reader
-        if reader.fields(found, path, ("kind", "track", "amount"), ("of", "part", "op")) is None:
+        may = ("op",) if self._system.attached else ("of", "part", "op")
+        if reader.fields(found, path, ("kind", "track", "amount"), may) is None:
             return None
         read_track(reader, self._system, found, path)
         for name, word in (("part", "max"), ("op", "set")):

@@ -8,6 +8,7 @@ from typing import Any
 
 from weighbridge.scenario import Difference, Result, Scenario, differences, load, run, trace_lines
 from weighbridge.scenario.expecting import ABSENT
+from weighbridge.scenario.steps import Update
 
 from weighbridge_services.commands import Subparsers, parser_of
 from weighbridge_services.installed import attachments_for, ruleset_named
@@ -31,7 +32,10 @@ def register(subparsers: Subparsers) -> None:
 def foldtest(args: argparse.Namespace) -> int:
     """Run the command; see `TEXT` for its exit codes."""
     scenario = load(args.scenario.read_bytes())
-    result = run(scenario, ruleset_named(scenario.ruleset), attachments=attachments_for(scenario.root))
+    # Cards are named by CID, so they are listed first and a later version of the root attaches them.
+    later = [step.value for step in scenario.steps if isinstance(step, Update) and step.name == "root"]
+    attached = {name: each for root in (scenario.root, *later) for name, each in attachments_for(root).items()}
+    result = run(scenario, ruleset_named(scenario.ruleset), attachments=attached)
     found = differences(result, scenario.expect)
     if args.trace is not None:
         args.trace.write_text("".join(f"{line}\n" for line in trace_lines(result)), encoding="utf-8")
