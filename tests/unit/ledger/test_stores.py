@@ -34,6 +34,17 @@ def test_the_first_listing_of_a_uri_is_found_and_later_ones_after_it(ledger: Led
     assert log.about("at://nobody\ud800") == []
 
 
+def test_a_deletion_of_what_was_never_listed_is_known_and_no_first_listing(ledger: Ledger) -> None:
+    log = ledger.log(GAME)
+    more = ({"op": "delete"}, {"op": "create", "record": encode({"n": 1})}, {"op": "delete"})
+    for fields in more:
+        log.append(make_entry(log.last, game=GAME, at=1, uri=uri(0), author=ALICE, **fields))  # type: ignore[arg-type]
+        assert log.knows(uri(0))
+        assert log.first(uri(0)) == (None if log.size == 1 else 1)
+    assert log.about(uri(0)) == [0, 1, 2]
+    assert not log.knows(uri(1))
+
+
 def test_entries_are_iterated_in_order_between_two_places(ledger: Ledger) -> None:
     listed = entries(600)
     log = ledger.log(GAME)

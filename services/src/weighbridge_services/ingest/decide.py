@@ -198,7 +198,8 @@ class _Listing:
         at = self._time(handed)
         self.let_pass(at)
         flooded = self._flooded(opened, at)
-        return flooded if flooded is not None else self._list(handed, opened, at, bool(versions))
+        again = any(version.record is not None for version in versions)
+        return flooded if flooded is not None else self._list(handed, opened, at, again)
 
     def _time(self, handed: Handed) -> int:
         last = self._last.entry.at if self._last is not None else 0

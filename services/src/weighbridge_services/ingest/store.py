@@ -70,7 +70,7 @@ class Store:
         """Return the versions of records that the log holds, of those uris that it holds."""
         found: dict[str, list[Known]] = {}
         for uri in uris:
-            if self.log.first(uri) is not None:
+            if self.log.knows(uri):
                 entries = [self.log.listed(seq).entry for seq in self.log.about(uri)]
                 found[uri] = [
                     Known(entry.seq, entry.at, entry.record, (entry.prov or {}).get("rev"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.contract import RuleSet
-from weighbridge.fold import sealing
+from weighbridge.fold import answers, sealing
 from weighbridge.fold.context import call
 from weighbridge.fold.evidence import complete_all, settle_trace
 from weighbridge.fold.records import DAY
@@ -46,7 +46,7 @@ def _named(world: World) -> list[int]:
     none: list[int] = []
     if type(world.ruleset).due is RuleSet.due:
         return none  # asked at every entry, so not at all of a rule set that has nothing to say
-    return world.guard("due", world.game, lambda: list(world.ruleset.due(world.table)), none)
+    return world.guard("due", world.game, lambda: answers.times(world.ruleset.due(world.table)), none)
 
 
 def _fall_due(world: World, time: int, day: int) -> int:

@@ -9,14 +9,14 @@ holds every cell that differs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import msgspec
 
 from weighbridge.cid import Cid
 from weighbridge.contract import Attachment, RuleSet
 from weighbridge.errors import Unavailable
-from weighbridge.fold import evidence, rulings
+from weighbridge.fold import answers, evidence, rulings
 from weighbridge.fold.clock import due_times, pass_time
 from weighbridge.fold.eras import Eras, encode_delta
 from weighbridge.fold.history import History, MemoryHistory, WhatIf
@@ -319,16 +319,19 @@ class Fold:
 
     def _migrate(self) -> None:
         cells = self.world.cells
-        own = {k: cells.value(k) for k in cells.everything() if not k.startswith("_/")}
-        moved: Mapping[str, Any] = self.world.guard(
-            "migrate", self.world.game, lambda: self.world.ruleset.migrate(own), own
-        )
+        own = [key for key in cells.everything() if not key.startswith("_/")]
         view = TableView(cells)
-        for key in sorted({*own, *moved}):
-            if key in moved:
-                view[key] = moved[key]
-            else:
-                del view[key]
+
+        def move() -> None:
+            held = {key: cells.value(key) for key in own}
+            moved = answers.cells(self.world.ruleset.migrate(held))
+            for key in sorted({*own, *moved}):
+                if key in moved:
+                    view[key] = moved[key]
+                else:
+                    del view[key]
+
+        self.world.guard("migrate", self.world.game, move, None)
         changed = cells.commit()
         pairs = [(key, None if (now := cells.raw(key)) is None else Cid.of(now)) for key in sorted(changed)]
         self._eras.touch(pairs)

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from weighbridge.beacon import verify, verify_many
+from weighbridge.beacon import BadSignatureLength, verify, verify_many
 from weighbridge.chain import Chain
 from weighbridge.cid import Cid
 from weighbridge.codec import decode
@@ -37,6 +37,9 @@ from weighbridge.fold.world import World
 from weighbridge.log.entries import Listed
 
 R = TypeVar("R", bound=KernelRecord)
+
+SIGNATURE = 48
+"""The bytes of a beacon's signature."""
 
 MAX_VERIFIED = 4_096
 """Beacons whose verification is remembered: a refold meets them again."""
@@ -120,6 +123,8 @@ def _use_beacon(world: World, uri: str, round: int, signature: bytes, chain: str
 
 def _verified(world: World, chain: Chain, round: int, signature: bytes) -> bytes | Refused:
     key = (chain.hash, round, signature)
+    if len(signature) != SIGNATURE:
+        return BadSignatureLength(f"a signature has {SIGNATURE} bytes, not {len(signature)}")
     if key not in world.verified:
         try:
             world.verified[key] = verify(chain, round, signature)
@@ -146,6 +151,8 @@ def verify_ahead(world: World, batch: Iterable[Listed]) -> None:
         try:
             record = msgspec.convert(decode(listed.record), BeaconRecord)
         except (msgspec.ValidationError, Refused):
+            continue
+        if len(record.signature) != SIGNATURE:
             continue
         if root is not None and (root.chain.hash, record.round, record.signature) not in world.verified:
             found[record.round, record.signature] = None

@@ -16,7 +16,7 @@ class History(Protocol):
         ...
 
     def first(self, uri: str) -> int | None:
-        """Return the sequence at which a record was first listed, or None."""
+        """Return the sequence at which a record was first listed (a deletion lists none), or None."""
         ...
 
     def root(self, size: int) -> bytes:
@@ -34,7 +34,7 @@ class MemoryHistory:
 
     def append(self, listed: Listed) -> None:
         """Add the next entry."""
-        if listed.entry.uri is not None:
+        if listed.entry.uri is not None and listed.entry.record is not None:
             self._first.setdefault(listed.entry.uri, len(self._entries))
         self._entries.append(listed)
         self._log.append(listed.data)
@@ -68,7 +68,7 @@ class WhatIf:
 
     def append(self, listed: Listed) -> None:
         """Add the next entry on top."""
-        if listed.entry.uri is not None:
+        if listed.entry.uri is not None and listed.entry.record is not None:
             self._first.setdefault(listed.entry.uri, self._size + len(self._more))
         self._more.append(listed)
 

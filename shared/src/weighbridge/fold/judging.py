@@ -6,9 +6,10 @@ from typing import Any, Literal
 
 from weighbridge.contract import NOTHING, Docket, Needs, Shape, Trace
 from weighbridge.dice import round_after
+from weighbridge.fold import answers
 from weighbridge.fold.breach import RuleBreach
 from weighbridge.fold.context import call
-from weighbridge.fold.records import DAY, Pending, place_of
+from weighbridge.fold.records import CODES, DAY, Pending, place_of
 from weighbridge.fold.world import World
 from weighbridge.log.entries import Listed
 
@@ -26,6 +27,8 @@ def list_record(world: World, listed: Listed) -> None:
     first = world.history.first(uri)
     later = first is not None and first < entry.seq
     mark = None if later else world.mark_of(uri)
+    if mark is not None and mark.fault is not None:
+        world.report("rule-fault", uri, mark.fault)
     if mark is not None and mark.late:
         world.report("too-late", uri, TOO_LATE)
         return
@@ -53,7 +56,7 @@ def _later_version(world: World, listed: Listed) -> None:
         return
     op: Literal["update", "delete"] = "delete" if entry.op == "delete" else "update"
     code, says = ("deleted", "deleted") if op == "delete" else ("edited", "changed")
-    code = world.guard("changed", docket.uri, lambda: world.ruleset.changed(docket, op), code)
+    code = world.guard("changed", docket.uri, lambda: _changed(world, docket, op), code)
     world.report(
         code,
         docket.uri,
@@ -61,18 +64,27 @@ def _later_version(world: World, listed: Listed) -> None:
     )
 
 
+def _changed(world: World, docket: Docket, op: Literal["update", "delete"]) -> str:
+    code = answers.word(world.ruleset.changed(docket, op))
+    if code not in CODES and code not in world.ruleset.codes:
+        raise RuleBreach(
+            f"changed answers {code[:200]!a}, which the rule set does not declare among its codes"
+        )
+    return code
+
+
 def _fits(world: World, docket: Docket) -> bool:
-    shape = world.guard("shape", docket.uri, lambda: _shape(world, docket), None)
+    shape: Shape | None = world.guard("shape", docket.uri, lambda: shape_of(world, docket), None)
     if shape is None:
         return False
     if shape.problems:
-        says = "; ".join(f"{p.path}: {p.says}" for p in shape.problems)
+        says = answers.told(shape.problems)
         world.report(
             "bad-shape", docket.uri, f"This record does not fit its type, so it changes nothing: {says}."
         )
         return False
     if shape.unknown:
-        says = ", ".join(shape.unknown)
+        says = answers.listed(", ", list(shape.unknown))
         world.report(
             "unknown-field",
             docket.uri,
@@ -81,8 +93,9 @@ def _fits(world: World, docket: Docket) -> bool:
     return True
 
 
-def _shape(world: World, docket: Docket) -> Shape:
-    return world.ruleset.shape(docket.collection, docket.value)
+def shape_of(world: World, docket: Docket) -> Shape:
+    """Return how the rule set says that a record fits its type; to be run within `World.guard`."""
+    return answers.shape(world.ruleset.shape(docket.collection, docket.value))
 
 
 def _judge(world: World, docket: Docket) -> None:
@@ -107,8 +120,9 @@ def judge_docket(world: World, docket: Docket) -> Needs | None:
     return answer
 
 
-def _checked_needs(world: World, docket: Docket, needs: Needs) -> Needs:
-    most = world.ruleset.needs(docket, docket.rules)
+def _checked_needs(world: World, docket: Docket, answer: Any) -> Needs:
+    needs = answers.needs(answer)
+    most = answers.needs(world.ruleset.needs(docket, docket.rules))
     if any(purpose not in most.dice for purpose in needs.dice) or (needs.trace and not most.trace):
         raise RuleBreach("judge awaits more than the record's needs")
     return needs
@@ -184,5 +198,6 @@ def apply_docket(
 
 def may_roll(world: World, docket: Docket) -> Needs:
     """Return the most a record may await, or NOTHING where the rule set fails to say."""
-    answer: Any = world.guard("needs", docket.uri, lambda: world.ruleset.needs(docket, docket.rules), NOTHING)
-    return answer if isinstance(answer, Needs) else NOTHING
+    return world.guard(
+        "needs", docket.uri, lambda: answers.needs(world.ruleset.needs(docket, docket.rules)), NOTHING
+    )

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from weighbridge.errors import Refused
+from weighbridge.fold import answers
 from weighbridge.fold.world import World
 from weighbridge.identity import OperatorRecord, check_operator, cosigners
 from weighbridge.log.checkpoint import Checkpoint
@@ -32,7 +33,7 @@ def read_operator(world: World, listed: Listed) -> None:
     value = world.value_of(listed)
     record, problems = check_operator(author, value)
     if record is None or record.game != world.game:
-        says = "; ".join(f"{p.path}: {p.says}" for p in problems) or "$.game: another game"
+        says = answers.told(problems) or "$.game: another game"
         world.report("bad-operator", uri, f"This operator record counts for nothing: {says}.")
         return
     world.cells.set(f"_/operator/{author}", value)
@@ -65,7 +66,9 @@ def read_receipt(world: World, listed: Listed, note: str) -> Receipt | None:
     if receipt is None:
         world.report("bad-receipt", uri, "This receipt is of another log than this one.")
         return None
-    world.cells.set(f"_/receipt/{author}", {"size": receipt.size, "time": receipt.time})
+    held_before: Any = world.cells.value(f"_/receipt/{author}", {"size": 0})
+    if receipt.size >= held_before["size"]:
+        world.cells.set(f"_/receipt/{author}", {"size": receipt.size, "time": receipt.time})
     return receipt
 
 

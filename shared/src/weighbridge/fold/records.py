@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from weighbridge.cid import Cid
+from weighbridge.codec import cid_of
 from weighbridge.fold.breach import RuleBreach
 
 OPERATOR = "network.weighbridge.operator"
@@ -124,6 +125,7 @@ class Mark(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `void`: the ruling that struck it, or the record that replaced it. `struck`: whether it was struck.
     `reports`: what stood on it then. `upheld`: whether the fold upholds it. `late`: a ruling that came too late.
+    `fault`: how the rule set failed on a ruling of the GM's, before the entry was folded.
     """
 
     uri: str
@@ -132,6 +134,7 @@ class Mark(msgspec.Struct, frozen=True, omit_defaults=True):
     reports: dict[str, str] = {}
     upheld: bool = False
     late: bool = False
+    fault: str | None = None
 
 
 class Standing(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -155,13 +158,23 @@ class Seal(msgspec.Struct, frozen=True, omit_defaults=True):
     value: Any = None
 
 
+MAX_PLACE = 900
+"""Of a place, so that with every prefix and suffix of the kernel's it is a key of the state tree."""
+
+
 @lru_cache(maxsize=65_536)
 def place_of(uri: str) -> str:
-    """Return the `<collection>/<did>:<rkey>` by which a record's kernel cells are named."""
+    """Return the `<collection>/<did>:<rkey>` by which a record's kernel cells are named.
+
+    Of a uri too long for a key, and of a DID with further colons, where another DID and record key would
+    read the same, it is `<collection>/<CID of the uri's DAG-CBOR>`.
+    """
     parts = uri.split("/")
     if len(parts) != 5 or parts[0] != "at:" or parts[1] or not uri.isascii():
         raise RuleBreach(f"no record's at-uri: {uri[:200]!a}")
-    return f"{parts[3]}/{parts[2]}:{parts[4]}"
+    place = f"{parts[3]}/{parts[2]}:{parts[4]}"
+    plain = len(place) <= MAX_PLACE and parts[2].count(":") == 2
+    return place if plain else f"{parts[3]}/{cid_of(uri)}"
 
 
 def collection_of(uri: str) -> str:

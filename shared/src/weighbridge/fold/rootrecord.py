@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weighbridge.contract import Problem
+from weighbridge.fold import answers
 from weighbridge.fold.context import attached_record
 from weighbridge.fold.judging import apply_docket, judge_docket
 from weighbridge.fold.roots import Root, read_root
@@ -29,11 +30,14 @@ def list_root(world: World, listed: Listed) -> None:
         return
     cell = world.root_cell()
     if cell.versions and world.history.listed(cell.versions[-1][1]).entry.record == listed.entry.record:
+        if cell.waiting is not None:
+            # Said anew, what is in force takes back what still waits for its quorum.
+            world.cells.set(ROOT_KEY, RootCell(cell.versions))
         return
     value = world.value_of(listed)
     root, problems = _read(world, value)
     if root is None or problems:
-        says = "; ".join(f"{p.path}: {p.says}" for p in problems)
+        says = answers.told(problems)
         world.report("bad-root", uri, f"This version of the root opens nothing: {says}.")
         return
     world.withdraw("bad-root", uri)
@@ -50,15 +54,17 @@ def _read(world: World, value: Any) -> tuple[Root | None, list[Problem]]:
         return None, [Problem("$", "a root is a map")]
     root, problems = read_root(value, world.first_root())
     none: tuple[Any, tuple[Problem, ...]] = (None, (Problem("$", "the rule set fails on it"),))
-    _, more = world.guard("rules", world.game, lambda: world.ruleset.rules(value), none)
+    _, more = world.guard("rules", world.game, lambda: answers.rules(world.ruleset.rules(value)), none)
     problems = [*problems, *more]
-    shape = world.guard("shape", world.game, lambda: world.ruleset.shape(world.ruleset.root, value), None)
+    shape = world.guard(
+        "shape", world.game, lambda: answers.shape(world.ruleset.shape(world.ruleset.root, value)), None
+    )
     if shape is not None:
         known = {p.path for p in problems}
         problems += [p for p in shape.problems if p.path not in known]
         unknown = [path for path in shape.unknown if path not in KERNEL_FIELDS]
         if unknown and not problems:
-            says = ", ".join(unknown)
+            says = answers.listed(", ", unknown)
             world.report("unknown-field", world.game, f"Nobody knows these fields of the root: {says}.")
     for settings in root.fold.attached if root is not None else ():
         problems += _attach(world, settings)
@@ -72,11 +78,10 @@ def _attach(world: World, settings: dict[str, Any]) -> list[Problem]:
     record = attached_record(world, settings)
     if "cards" in settings and record is None:
         return [Problem("$.fold.with.cards", "no record with this CID is in the log")]
-    vocabulary = world.ruleset.vocabulary()
     found: tuple[Problem, ...] = world.guard(
         "attach",
         world.game,
-        lambda: attachment.attach(settings, vocabulary, record),
+        lambda: answers.problems(attachment.attach(settings, world.ruleset.vocabulary(), record)),
         (Problem("$.fold.with", "it fails"),),
     )
     return list(found)

@@ -6,15 +6,16 @@ decided here is kept in the overlay (`_/mark/`, `_/ruling/`, `_/stake/`), which 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from weighbridge.codec import cid_of
 from weighbridge.contract import Docket, Ruling, Shape
 from weighbridge.dice import round_after, round_time
+from weighbridge.fold import answers
 from weighbridge.fold.breach import RuleBreach
-from weighbridge.fold.judging import may_roll
+from weighbridge.fold.judging import may_roll, shape_of
 from weighbridge.fold.records import Mark, Standing, place_of
 from weighbridge.fold.world import World
 from weighbridge.log.entries import Listed
@@ -35,7 +36,7 @@ def take(world: World, listed: Listed, era_start: int) -> int | None:
         return None
     key = _key(subject, ruling)
     prior = world.cells.read(key, Standing)
-    back = world.guard("voidable", docket.uri, lambda: world.ruleset.voidable(subject), "forward") == "back"
+    back = _voidable(world, subject, docket)
     voids = ruling.effect == "void" and back
     mark = world.mark_of(subject.uri)
     releases = not voids and prior is not None and mark is not None and mark.struck
@@ -56,6 +57,14 @@ def take(world: World, listed: Listed, era_start: int) -> int | None:
         set_mark(world, subject.uri, void=None, struck=False, reports={})
     world.cells.set(key, Standing(docket.uri, ruling.effect, docket.seq))
     return min(affected)
+
+
+def _voidable(world: World, subject: Docket, ruling: Docket) -> bool:
+    keep = _keep_fault(world, ruling)
+    return (
+        world.guard("voidable", ruling.uri, lambda: world.ruleset.voidable(subject), "forward", keep)
+        == "back"
+    )
 
 
 def _hinging(world: World, uri: str) -> list[int]:
@@ -93,12 +102,18 @@ def _signed_by_gm(world: World, listed: Listed) -> Docket | None:
 
 
 def _ruling(world: World, docket: Docket) -> Ruling | None:
-    shape = world.guard(
-        "shape", docket.uri, lambda: world.ruleset.shape(docket.collection, docket.value), None
-    )
-    if not isinstance(shape, Shape) or shape.problems:
+    keep = _keep_fault(world, docket)
+    shape: Shape | None = world.guard("shape", docket.uri, lambda: shape_of(world, docket), None, keep)
+    if shape is None or shape.problems:
         return None
-    return world.guard("ruling", docket.uri, lambda: world.ruleset.ruling(docket, docket.rules), None)
+    return world.guard(
+        "ruling", docket.uri, lambda: answers.ruling(world.ruleset.ruling(docket, docket.rules)), None, keep
+    )
+
+
+def _keep_fault(world: World, docket: Docket) -> Callable[[str], None]:
+    # Marked and reported when the entry is folded: a report written here would not come back after a rewind.
+    return lambda sentence: set_mark(world, docket.uri, fault=sentence)
 
 
 def _subject(world: World, ruling: Ruling, docket: Docket) -> Docket | None:
@@ -182,10 +197,14 @@ def keep_stakes(world: World, start: int, end: int) -> None:
         docket = world.docket(listed)
         if not _is_public(world, docket):
             continue
-        stake = world.guard("stake", uri, partial(world.ruleset.stake, world.table, docket), None)
+        stake = world.guard("stake", uri, partial(_stake, world, docket), None)
         if stake is not None:
             world.cells.set(key, stake)
             world.cells.set(STAKES, True)
+
+
+def _stake(world: World, docket: Docket) -> Any:
+    return answers.value(world.ruleset.stake(world.table, docket))
 
 
 def _is_public(world: World, docket: Docket) -> bool:

@@ -162,12 +162,13 @@ class World:
         """Return what has been marked on a record, if anything."""
         return self.cells.read(f"_/mark/{place_of(uri)}", Mark)
 
-    def is_void(self, uri: str, depth: int = 0) -> bool:
+    def is_void(self, uri: str) -> bool:
         """Return whether a record is void: what replaced or struck it must itself still stand."""
-        mark = self.mark_of(uri)
-        if mark is None or mark.void is None:
-            return False
-        return depth > 64 or not self.is_void(mark.void, depth + 1)
+        # What voids a record is listed after it, so that the way up ends.
+        void, mark = False, self.mark_of(uri)
+        while mark is not None and mark.void is not None:
+            void, mark = not void, self.mark_of(mark.void)
+        return void
 
     # --- pending dockets -----------------------------------------------------------------------------------
 
@@ -224,9 +225,17 @@ class World:
 
     # --- rule-set code -------------------------------------------------------------------------------------
 
-    def guard(self, hook: str, about: str, run: Callable[[], T], default: T) -> T:
+    def guard(
+        self,
+        hook: str,
+        about: str,
+        run: Callable[[], T],
+        default: T,
+        keep: Callable[[str], None] | None = None,
+    ) -> T:
         """Run rule-set code. If it raises: cells as before, report `rule-fault` on `about`, and the default.
 
+        With `keep`, that is given the report's sentence instead.
         What is not a function of the log (memory, disk, stack) stops the fold instead (`FoldStopped`).
         """
         mark = self.cells.mark()
@@ -240,13 +249,24 @@ class World:
             self.cells.rollback(mark)
             self._pendings = None
             says = f": {error.args[0]}" if isinstance(error, RuleBreach) else _refusal(error)
-            self.alerts.append(Alert(self.seq, hook, about, f"{type(error).__name__}: {error}"))
-            self.report("rule-fault", about, f"The rule set {self.ruleset.name} failed in {hook}{says}.")
+            self.alerts.append(Alert(self.seq, hook, about, f"{type(error).__name__}: {_text(error)}"))
+            sentence = f"The rule set {self.ruleset.name} failed in {hook}{says}."
+            if keep is None:
+                self.report("rule-fault", about, sentence)
+            else:
+                keep(sentence)
             return default
 
 
 NO_CID = Cid.of(b"\xf6")
 """What a deletion's docket has for a CID: that of null."""
+
+
+def _text(error: Exception) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return "(its text cannot be had)"
 
 
 def _refusal(error: Exception) -> str:

@@ -18,6 +18,9 @@ from weighbridge.log.entries import Listed, check_record, decode_entry, encode_e
 from weighbridge.log.merkle import MerkleLog
 
 _PAGE: Final = 256
+_LISTS: Final = b"\0"
+_DELETES: Final = b"\1"
+# In the index by uri, before the sequence: what lists a version comes before what lists a deletion.
 
 
 class LogStore:
@@ -89,7 +92,8 @@ class LogStore:
         self._db.change("entry", seq, "INSERT INTO entry (place, cid, data) VALUES (?, ?, ?)", values)
         self._db.probe("entry-written")
         if listed.entry.uri is not None:
-            self._uris.put(self._uri_key(listed.entry.uri) + seq.to_bytes(8, "big"), b"")
+            lists = _LISTS if listed.entry.record is not None else _DELETES
+            self._uris.put(self._uri_key(listed.entry.uri) + lists + seq.to_bytes(8, "big"), b"")
             self._db.probe("uri-written")
         self._series.append(listed.data)
         self._last = listed
@@ -126,14 +130,20 @@ class LogStore:
                 yield self._checked(seq, row[1], row[2])
 
     def first(self, uri: str) -> int | None:
-        """Return the sequence of the first entry about `uri`, or None."""
-        prefix = self._uri_key(uri)
+        """Return the sequence of the first entry that lists a version of `uri` (a deletion does not), or None."""
+        prefix = self._uri_key(uri) + _LISTS
         found = self._uris.after(prefix)
         return int.from_bytes(found[-8:], "big") if found is not None and found.startswith(prefix) else None
 
     def about(self, uri: str) -> list[int]:
         """Return the sequences of all entries about `uri`, in order."""
-        return [int.from_bytes(found[-8:], "big") for found in self._uris.keys(self._uri_key(uri))]
+        return sorted(int.from_bytes(found[-8:], "big") for found in self._uris.keys(self._uri_key(uri)))
+
+    def knows(self, uri: str) -> bool:
+        """Return whether any entry is about `uri`."""
+        prefix = self._uri_key(uri)
+        found = self._uris.after(prefix)
+        return found is not None and found.startswith(prefix)
 
     def _uri_key(self, uri: str) -> bytes:
         # `surrogatepass`: any string may be asked for, and one that no entry can hold is simply not there.
