@@ -12,7 +12,7 @@ from typing import Any
 import coin
 import pytest
 from games import ANN, BOB, GAME, Season, config, cosign, publish
-from nodes import World, until_async
+from nodes import World, until, until_async
 from running import TOYS, Folding, environment, folded, install_coin, records
 from weighbridge import codec
 from weighbridge.contract import Table
@@ -290,7 +290,9 @@ async def test_a_node_in_the_minority_that_is_sure_of_itself_says_so_and_stops_c
     assert three[2].folding.service.health()["unhealthy"][0].startswith("outvoted")
 
 
-async def test_a_difference_is_found_without_the_other_nodes_answers_from_its_transcript(three: list[Operator]) -> None:
+async def test_a_difference_is_found_without_the_other_nodes_answers_from_its_transcript(
+    three: list[Operator],
+) -> None:
     season = season_of(three)
     for each in three[:2]:
         await each.folding.start()
@@ -325,7 +327,9 @@ async def test_nobody_but_the_node_itself_makes_its_fold_stop(three: list[Operat
 
 
 async def test_a_statement_of_an_operator_nobody_has_listed_waits_for_its_keys(three: list[Operator]) -> None:
-    season = Season(policy={"dids": [three[0].node.did, three[1].node.did], "quorum": 2}, lister=three[0].node)
+    season = Season(
+        policy={"dids": [three[0].node.did, three[1].node.did], "quorum": 2}, lister=three[0].node
+    )
     season.operator(three[0].node)
     for each in three[:2]:
         await each.start()
@@ -339,3 +343,43 @@ async def test_a_statement_of_an_operator_nobody_has_listed_waits_for_its_keys(t
         return agreed is not None and agreed["reached"]
 
     await until_async(both)
+
+
+class Elsewhere(Other):
+    """The game's own rule set, of another version than the lister's."""
+
+    def first(self, root: Any) -> Running:
+        return Running(coin.RULES, str(codec.cid_of("another pin")))
+
+
+async def test_a_follower_with_another_pin_than_the_listers_says_so_and_does_not_cosign(
+    three: list[Operator],
+) -> None:
+    """The root names no pin: it takes the lister's."""
+    season = season_of(three[:2])
+    await three[0].start()
+    await three[1].start(rulesets=Elsewhere())
+    await everyone_takes(three[:2], season)
+    assert await three[1].until_said("abstain") == "pin-mismatch"
+    found = await three[0].until_found("divergence")
+    assert (found["about"], found["kind"]) == (three[1].node.did, "pin")
+    assert await three[0].until_said("disagree") == "pin"
+    assert "unhealthy" not in three[0].folding.service.health()
+    await until(lambda: three[1].folding.service.health().get("unhealthy"))
+
+
+async def test_a_self_check_that_cannot_be_made_accuses_nobody(
+    three: list[Operator], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`self-check-failed`: without the rule set nothing can be folded again."""
+    season = season_of(three)
+    monkeypatch.delenv("PYTHONPATH")
+    await three[0].start()
+    await three[1].folding.start(rulesets=Other())
+    for call in ("heads", "tails"):
+        season.flip(ANN, call)
+    await everyone_takes(three[:2], season)
+    await until(lambda: three[0].check.health().get("unhealthy"), 30)
+    assert three[0].check.health()["unhealthy"][0].startswith("self-check-failed")
+    assert await three[0].findings() == []
+    await three[1].folding.stop()

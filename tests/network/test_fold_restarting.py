@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from games import ANN, GAME, Season, config, cosign, publish
+from games import ANN, GAME, GM, Season, config, cosign, publish
 from nodes import World, until, until_async
 from running import Folding, die_at, folded, install_coin, records, transcript
 from weighbridge.ledger import Ledger
 from weighbridge_services.folding.store import FoldStore
 from weighbridge_services.node import Node
+from weighbridge_services.wire import AnswerRefused
 
 pytestmark = pytest.mark.anyio
 
@@ -57,8 +58,15 @@ async def settled(folding: Folding, season: Season) -> None:
     for leaf in leaves(await transcript(folding.bus, folding.node)):
         log.append(leaf)
     assert log.root() == expected.transcript.root()
-    opened = {key.removeprefix("_/question/") for key in expected.table.keys("_/question/")}
-    assert len(await records(folding.bus, folding.node, "question")) == len(opened)
+    assert len(await records(folding.bus, folding.node, "question")) == len(questions_of(season))
+
+
+def questions_of(season: Season) -> set[str]:
+    """Every question that a season has ever opened."""
+    fold = folded(Season())
+    fold = type(fold)(GAME, fold.world.ruleset)
+    changed = [dict(fold.fold(listed).delta) for listed in season.entries]
+    return {key for delta in changed for key, cid in delta.items() if key.startswith("_/question/") and cid}
 
 
 @pytest.mark.parametrize("point", ["fold.after-fold", "fold.after-persist", "fold.after-publish"])
@@ -96,7 +104,9 @@ async def test_a_restart_goes_on_from_its_snapshot(world: World, alma: Node) -> 
     await again.stop()
 
 
-async def test_a_fold_whose_ledger_is_gone_folds_again_and_contradicts_nothing(world: World, alma: Node) -> None:
+async def test_a_fold_whose_ledger_is_gone_folds_again_and_contradicts_nothing(
+    world: World, alma: Node
+) -> None:
     season = played()
     folding = await Folding(world, alma).start()
     done = await publish(folding.bus, alma, season)
@@ -136,3 +146,47 @@ async def test_what_a_wiped_broker_lost_is_published_again_at_its_old_places(
     assert await transcript(again.bus, alma) == before
     assert sorted(each.cid for each in await again.statements()) == said
     await again.stop()
+
+
+async def test_a_ruling_that_reaches_behind_the_snapshot_is_folded_from_an_older_one(
+    world: World, alma: Node
+) -> None:
+    season = Season(rules={"perDay": 20})
+    struck = [season.flip(ANN, call) for call in ("heads", "tails", "heads", "tails")]
+    season.note(ANN, "all of that stands")
+    folding = await Folding(world, alma).start()
+    done = await publish(folding.bus, alma, season)
+    await until(lambda: folding.service.health()["folded"] == done)
+    await folding.stop()
+    season.put(GM, "move", {"kind": "strike", "subject": struck[0]})
+    season.put(GM, "move", {"kind": "strike", "subject": struck[1]})
+    season.note(ANN, "and goes on")
+    again = await Folding(world, alma).start()
+    await publish(again.bus, alma, season, done)
+    await cosign(again.bus, alma, season)
+    await settled(again, season)
+    await again.stop()
+
+
+async def test_while_a_long_log_is_folded_questions_are_answered_at_once(world: World, alma: Node) -> None:
+    season = Season()
+    for number in range(3_000):
+        season.note(ANN, f"note {number}")
+    bus = await world.bus(alma)
+    await publish(bus, alma, season)
+    await cosign(bus, alma, season)
+    folding = await Folding(world, alma).start()
+    answers: list[int] = []
+    while not answers or answers[-1] < season.size:
+        answers.append(await size_now(folding))
+    assert len(answers) > 1
+    await settled(folding, season)
+    await folding.stop()
+
+
+async def size_now(folding: Folding) -> int:
+    """How many entries a fold says it has folded; -1 while it says that it has not caught up."""
+    try:
+        return int((await folding.ask("status"))["size"])
+    except AnswerRefused as error:
+        return -1 if error.detail["refusal"] == "not-folding" else -2
