@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
-from weighbridge.ports import LocalChain, round_time
+from weighbridge.ports import LocalChain, randomness_of, round_time
+from weighbridge_drand import RelayBeacons, open_relays
 
 LOCAL = LocalChain(b"a seed for tests", genesis=1_700_000_000, period=3)
+CHAIN = LOCAL.chain
 DUE = round_time(LOCAL.chain, 50) * 1_000_000
 """When round 50 is due (µs)."""
 
@@ -72,3 +76,34 @@ def run(work: Awaitable[Any]) -> Any:
         return await work
 
     return asyncio.run(whole())
+
+
+def body(round: int, /, **changed: Any) -> dict[str, Any]:
+    signature = LOCAL.sign(round)
+    whole = {"round": round, "randomness": randomness_of(signature).hex(), "signature": signature.hex()}
+    return {name: value for name, value in (whole | changed).items() if value is not None}
+
+
+def answering(status: int, text: str | bytes, **headers: str) -> Handler:
+    data = text if isinstance(text, bytes) else text.encode()
+
+    async def handler(_: web.Request) -> web.Response:
+        return web.Response(status=status, body=data, headers=headers)
+
+    return handler
+
+
+def giving(value: object) -> Handler:
+    return answering(200, json.dumps(value))
+
+
+async def honest(request: web.Request) -> web.Response:
+    """A relay that has every round up to 53."""
+    asked = request.path.rsplit("/", 1)[1]
+    round = 53 if asked == "latest" else int(asked)
+    return web.json_response(body(round))
+
+
+def source(relays: list[Relay], now: int = NOW, folder: Path | None = None, **settings: Any) -> RelayBeacons:
+    named = {"relays": [relay.url for relay in relays], "seconds": 5, **settings}
+    return open_relays(named, Clock(now), str(folder) if folder else None)

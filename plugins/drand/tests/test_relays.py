@@ -10,44 +10,25 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from drand_loopback import DUE, LOCAL, NOW, Clock, Handler, Relay, run, serving
-from weighbridge.ports import QUICKNET, Beacon, BeaconNotYet, BeaconUnavailable, randomness_of
-from weighbridge_drand import RelayBeacons, open_relays
-from weighbridge_drand.answers import Fault, read
+from drand_loopback import (
+    CHAIN,
+    DUE,
+    LOCAL,
+    NOW,
+    Clock,
+    Handler,
+    Relay,
+    answering,
+    body,
+    giving,
+    honest,
+    run,
+    serving,
+    source,
+)
+from weighbridge.ports import Beacon, BeaconNotYet, BeaconUnavailable, randomness_of
+from weighbridge_drand import RelayBeacons
 from weighbridge_drand.settings import Relay as Named
-
-CHAIN = LOCAL.chain
-
-
-def body(round: int, /, **changed: Any) -> dict[str, Any]:
-    signature = LOCAL.sign(round)
-    whole = {"round": round, "randomness": randomness_of(signature).hex(), "signature": signature.hex()}
-    return {name: value for name, value in (whole | changed).items() if value is not None}
-
-
-def answering(status: int, text: str | bytes, **headers: str) -> Handler:
-    data = text if isinstance(text, bytes) else text.encode()
-
-    async def handler(_: web.Request) -> web.Response:
-        return web.Response(status=status, body=data, headers=headers)
-
-    return handler
-
-
-def giving(value: object) -> Handler:
-    return answering(200, json.dumps(value))
-
-
-async def honest(request: web.Request) -> web.Response:
-    """A relay that has every round up to 53."""
-    asked = request.path.rsplit("/", 1)[1]
-    round = 53 if asked == "latest" else int(asked)
-    return web.json_response(body(round))
-
-
-def source(relays: list[Relay], now: int = NOW, folder: Path | None = None, **settings: Any) -> RelayBeacons:
-    named = {"relays": [relay.url for relay in relays], "seconds": 5, **settings}
-    return open_relays(named, Clock(now), str(folder) if folder else None)
 
 
 async def fetched(
@@ -149,106 +130,6 @@ def test_a_held_request_is_waited_for() -> None:
             await beacons.close()
 
     run(whole())
-
-
-def test_many_who_ask_for_one_round_at_once_share_one_request() -> None:
-    async def whole() -> None:
-        asked, out = asyncio.Event(), asyncio.Event()
-
-        async def holding(request: web.Request) -> web.Response:
-            asked.set()
-            await out.wait()
-            return await honest(request)
-
-        async with serving(holding) as [relay]:
-            beacons = source([relay])
-            fetches = [asyncio.ensure_future(beacons.fetch(CHAIN, 50)) for _ in range(20)]
-            await asked.wait()
-            fetches[0].cancel()
-            other = asyncio.ensure_future(beacons.fetch(CHAIN, 51))
-            out.set()
-            found = await asyncio.gather(*fetches[1:])
-            assert {beacon.signature for beacon in found} == {LOCAL.sign(50)}
-            assert (await other).round == 51
-            assert fetches[0].cancelled()
-            assert [path.rsplit("/", 1)[1] for path in relay.asked] == ["50", "51"]
-            await beacons.close()
-
-    run(whole())
-
-
-def test_those_who_shared_a_request_in_vain_all_hear_why_and_the_next_asks_anew() -> None:
-    async def whole() -> None:
-        out = False
-
-        async def late(request: web.Request) -> web.Response:
-            return await honest(request) if out else web.Response(status=425)
-
-        async with serving(late) as [relay]:
-            beacons = source([relay])
-            found = await asyncio.gather(
-                *(beacons.fetch(CHAIN, 50) for _ in range(3)), return_exceptions=True
-            )
-            assert [type(each) for each in found] == [BeaconNotYet] * 3
-            out = True
-            assert (await beacons.fetch(CHAIN, 50)).round == 50
-            assert len(relay.asked) == 2
-            await beacons.close()
-
-    run(whole())
-
-
-def test_closing_gives_up_what_is_being_asked_for() -> None:
-    async def whole() -> None:
-        asked = asyncio.Event()
-
-        async def holding(_: web.Request) -> web.Response:
-            asked.set()
-            await asyncio.Event().wait()
-            raise AssertionError("never")
-
-        async with serving(holding) as relays:
-            beacons = source(relays)
-            fetch = asyncio.ensure_future(beacons.fetch(CHAIN, 50))
-            await asked.wait()
-            await beacons.close()
-            with pytest.raises(asyncio.CancelledError):
-                await fetch
-
-    run(whole())
-
-
-NEGATIVES = Path(__file__).parents[3] / "tests" / "vectors" / "drand" / "negatives.json"
-ANSWERS = json.loads(NEGATIVES.read_text())["response_cases"]
-WORDS = {
-    "wrong_scheme_shape": {"other-scheme"},
-    "round_mismatch": {"other-round", "signature-wrong"},
-    "randomness_mismatch": {"other-randomness"},
-    "missing_signature": {"no-beacon"},
-}
-
-
-@pytest.mark.parametrize("case", ANSWERS, ids=lambda case: case["reason"])
-def test_a_real_signature_in_a_wrong_answer_is_no_beacon_of_quicknet(case: dict[str, Any]) -> None:
-    async def whole() -> None:
-        async with serving(giving(case["response"])) as [relay]:
-            beacons = source([relay], now=2_000_000_000_000_000)
-            with pytest.raises(BeaconUnavailable) as error:
-                await beacons.fetch(QUICKNET, case["requested_round"])
-            (word,) = error.value.detail["relays"].values()  # type: ignore[attr-defined]
-            assert word in WORDS[case["category"]]
-            await beacons.close()
-
-    run(whole())
-
-
-def test_every_category_of_wrong_answers_and_every_word_for_them_is_met() -> None:
-    assert {case["category"] for case in ANSWERS} == set(WORDS)
-    words = [
-        read(QUICKNET, case["requested_round"], 200, json.dumps(case["response"]).encode())
-        for case in ANSWERS
-    ]
-    assert {word.word for word in words if isinstance(word, Fault)} == set().union(*WORDS.values())
 
 
 async def never(_: web.Request) -> web.Response:

@@ -8,6 +8,7 @@ import nats.errors
 from nats.js.errors import NotFoundError
 from weighbridge.errors import WeighbridgeError
 
+from weighbridge_services.folding.chains import label_at
 from weighbridge_services.locks import Lock
 from weighbridge_services.node import Node
 from weighbridge_services.streams import Declared, declare_all
@@ -28,7 +29,13 @@ async def status_of(node: Node) -> dict[str, Any]:
         "running": running(node),
         "broker": {"kind": node.config.broker.kind, "url": Login.of(node).url, "state": "up"},
         "games": [
-            {"uri": game.uri, "role": game.role, "ruleset": game.ruleset, "streams": []}
+            {
+                "uri": game.uri,
+                "role": game.role,
+                "ruleset": game.ruleset,
+                "chain": label_at(node.folder, game.uri),
+                "streams": [],
+            }
             for game in node.games
         ],
     }

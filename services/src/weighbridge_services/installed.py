@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from weighbridge import codec
 from weighbridge.contract import Attachment, RuleSet
 from weighbridge.errors import Refused
-from weighbridge.fold import Fold
+from weighbridge.fold import Fold, Resolve
 from weighbridge.log.entries import Listed
 from weighbridge.plugins import PinMismatch, Plugins, pin
 
@@ -33,8 +33,29 @@ def attachments_for(root: Any) -> Mapping[str, Attachment]:
     return {name: plugins.attachment(name) for name in names}
 
 
+class Rules(NamedTuple):
+    """What a game is folded by, as `Fold` takes it."""
+
+    ruleset: RuleSet
+    attachments: Mapping[str, Attachment]
+    pin: str
+    resolve: Resolve
+
+
 def fold_of(first: Listed, name: str | None) -> Fold:
-    """Return the fold of the game whose first entry this is, by the named rule set or the root's own.
+    """Return the fold of the game whose first entry this is. Errors: those of `rules_of`."""
+    found = rules_of(first, name)
+    return Fold(
+        first.entry.game,
+        found.ruleset,
+        attachments=found.attachments,
+        pin=found.pin,
+        resolve=found.resolve,
+    )
+
+
+def rules_of(first: Listed, name: str | None) -> Rules:
+    """Return what folds the game whose first entry this is: the named rule set, or the root's own.
 
     Errors: `NoRuleSet`, and those of `weighbridge.plugins`, `PinMismatch` among them.
     """
@@ -59,7 +80,7 @@ def fold_of(first: Listed, name: str | None) -> Fold:
 
     wanted = named.get("pin") if chosen == named.get("name") else None
     ruleset, here = resolve(None, wanted if isinstance(wanted, str) else None)
-    return Fold(first.entry.game, ruleset, attachments=attachments, pin=here, resolve=resolve)
+    return Rules(ruleset, attachments, here, resolve)
 
 
 def _fold_of(root: Any) -> Mapping[str, Any]:

@@ -44,6 +44,12 @@ def questions(table: Table) -> Iterator[dict[str, Any]]:
     yield from sorted(found, key=lambda each: (each.get("asked", 0), each["id"]))
 
 
+def chain_label(fold: Fold) -> str | None:
+    """Return what the chain of the game's dice is called, or None before a root has opened the game."""
+    first = fold.world.first_root()
+    return None if first is None else first.chain.label
+
+
 def transcript(fold: Fold) -> dict[str, Any]:
     """Return the transcript as JSON: its origin, size and root (hex), and the ended ones before it."""
     ended = [{"origin": origin, "size": size, "root": root.hex()} for origin, size, root in fold.eras]
@@ -60,6 +66,7 @@ def as_json(fold: Fold, view: View, places: Places, cells: bool) -> dict[str, An
     found = {
         "game": fold.game,
         "entries": fold.size,
+        "chain": chain_label(fold),
         "transcript": transcript(fold),
         "reports": standing,
         "questions": list(questions(fold.table)),

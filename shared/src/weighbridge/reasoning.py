@@ -17,7 +17,7 @@ from weighbridge.codec import decode
 from weighbridge.contract import Attachment, Context, Dice, Docket, Opened, RuleSet, Table
 from weighbridge.dice import Draws, Stream
 from weighbridge.errors import Refused
-from weighbridge.fold import Fold
+from weighbridge.fold import Fold, Resolve
 from weighbridge.fold.records import BEACON, SCENARIO, Pending
 from weighbridge.log.entries import Listed
 
@@ -80,9 +80,14 @@ def explain(
     uri: str,
     *,
     attachments: Mapping[str, Attachment] | None = None,
+    pin: str = "scenario",
+    resolve: Resolve | None = None,
     scenario: bool = False,
 ) -> Reasoning:
-    """Fold a game's log (all of it, from the root on) and tell how the dice of a record came to be."""
+    """Fold a game's log (all of it, from the root on) and tell how the dice of a record came to be.
+
+    `pin` and `resolve` as for a `Fold`: with them, a game that moves to other rules is told by those.
+    """
     watch = _Watch(uri)
     fold: Fold | None = None
     pending: Pending | None = None
@@ -91,7 +96,10 @@ def explain(
     for listed in entries:
         if fold is None:
             attached = {name: watch.over(each) for name, each in (attachments or {}).items()}
-            fold = Fold(listed.entry.game, watch.over(ruleset), scenario=scenario, attachments=attached)
+            fold = Fold(
+                listed.entry.game, watch.over(ruleset), scenario=scenario, attachments=attached, pin=pin,
+                resolve=watch.over_resolved(resolve),
+            )  # fmt: skip
         fold.fold(listed)
         first = first or (listed if listed.entry.uri == uri else None)
         pending = next((each for each in fold.world.pendings.values() if each.uri == uri), pending)
@@ -166,6 +174,17 @@ class _Watch:
         twin: P = object.__new__(type(f"Watched{type(plugin).__name__}", (type(plugin),), watched))
         vars(twin).update(vars(plugin))
         return twin
+
+    def over_resolved(self, resolve: Resolve | None) -> Resolve | None:
+        """Return what finds a game's next rule set as one that finds it watched."""
+        if resolve is None:
+            return None
+
+        def watched(name: str | None, pin: str | None) -> tuple[RuleSet, str]:
+            ruleset, found = resolve(name, pin)
+            return self.over(ruleset), found
+
+        return watched
 
     def _apply(self, inner: Callable[..., None]) -> Callable[..., None]:
         def apply(_: object, table: Table, docket: Docket, ctx: Context) -> None:

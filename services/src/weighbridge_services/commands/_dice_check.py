@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from weighbridge.chain import SECOND, chain_value
+from weighbridge.contract import RuleSet
 from weighbridge.fold import Fold, Step
 from weighbridge.log.entries import Listed
 from weighbridge.reasoning import PurposeDice, Reasoning, RecordNotInLog, explain
@@ -16,12 +17,13 @@ from weighbridge.scenario import Scenario, load, run
 
 from weighbridge_services.commands import Subparsers, parser_of
 from weighbridge_services.commands import _dicing as dicing
-from weighbridge_services.installed import attachments_for, fold_of, ruleset_named
+from weighbridge_services.installed import attachments_for, rules_of, ruleset_named
 from weighbridge_services.logs import read_log
 from weighbridge_services.output import clean, say_json
 from weighbridge_services.standing import is_scenario
 
-CHECK_TEXT = """GAME is the game's log in a file, or a scenario file; RECORD is the record's at-uri (in a
+CHECK_TEXT = """GAME is the game's log in a file, a scenario file or the folder of a node, which may run; with
+--node DIR it is the game's at-uri, and a node with one game needs none. RECORD is the record's at-uri (in a
 scenario, its name will do). Everything is worked out anew from the log: the time it was listed at, the
 round that this fixes, the beacon and its signature, the randomness, each block of hashes and each die. Exit
 code 0: the record has rolled; 1: it still waits."""
@@ -30,16 +32,19 @@ code 0: the record has rolled; 1: it still waits."""
 def add_check(group: Subparsers) -> None:
     """Add the command."""
     parser = parser_of(group, "check", "tell why a record's dice are what they are", CHECK_TEXT)
-    parser.add_argument("game", metavar="GAME", type=Path)
+    parser.add_argument("game", metavar="GAME", nargs="?")
     parser.add_argument("record", metavar="RECORD")
-    parser.add_argument("--ruleset", metavar="NAME", help="the rule set, where the root names none")
+    parser.add_argument("--node", metavar="DIR", type=Path, help="read the game from this node's ledger")
+    parser.add_argument("--ruleset", metavar="NAME", help="the rule set, where a log's root names none")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(run=check)
+    parser.set_defaults(run=check, usage=parser.error)
 
 
 def check(args: argparse.Namespace) -> int:
     """Run `dice check`."""
-    told = _told(args.game, args.record, args.ruleset)
+    if args.game is None and args.node is None:
+        args.usage("name the game: a log, a scenario, a node's folder, or --node DIR")
+    told = _told(args)
     if args.json:
         say_json(_plain(told))
     else:
@@ -115,15 +120,48 @@ def _made_of(dice: PurposeDice) -> str:
     return f", from the beacon with an opened seal: {dice.randomness.hex()}" if dice.sealed else ""
 
 
-def _told(path: Path, record: str, ruleset: str | None) -> Reasoning:
-    if is_scenario(path):
-        return _of_scenario(load(path.read_bytes()), record)
+def _told(args: argparse.Namespace) -> Reasoning:
+    if args.node is not None:
+        return _of_node(args.node, args.game, args.record)
+    path = Path(args.game)
+    if path.is_dir():
+        return _of_node(path, None, args.record)
+    return _of_scenario(load(path.read_bytes()), args.record) if is_scenario(path) else _of_log(path, args)
+
+
+def _of_log(path: Path, args: argparse.Namespace) -> Reasoning:
     entries = read_log(path, "dice check")
     first = next(entries, None)
     if first is None:
-        raise RecordNotInLog(f"{path} holds no entry, so {record} is not among them")
-    world = fold_of(first, ruleset).world
-    return explain(chain([first], entries), world.ruleset, record, attachments=world.attachments)
+        raise RecordNotInLog(f"{path} holds no entry, so {args.record} is not among them")
+    rules = rules_of(first, args.ruleset)
+    return explain(chain([first], entries), uri=args.record, **rules._asdict())
+
+
+def _of_node(folder: Path, game: str | None, record: str) -> Reasoning:
+    # Only here, so that a log or a scenario is looked at without what a node needs.
+    from weighbridge_services.commands._games import game_in  # noqa: PLC0415
+    from weighbridge_services.folding.reading import read_ledger  # noqa: PLC0415
+    from weighbridge_services.folding.replaying import first_value  # noqa: PLC0415
+    from weighbridge_services.folding.rulesets import Configured  # noqa: PLC0415
+    from weighbridge_services.folding.store import LEDGER, FoldStore  # noqa: PLC0415
+    from weighbridge_services.node import Node  # noqa: PLC0415
+
+    node = Node.open(folder)
+    table = game_in(node, game)
+    rulesets = Configured(node.config.plugins.rulesets, table.ruleset)
+    with read_ledger(folder / "ledger" / f"{LEDGER}.db") as ledger:
+        store = FoldStore(ledger, table.uri)
+        root = first_value(store)
+        running = rulesets.first(root)
+
+        def resolve(name: str | None, pin: str | None) -> tuple[RuleSet, str]:
+            return rulesets.named(root, name, pin)
+
+        return explain(
+            store.log.entries(0, store.log.size), running.ruleset, record,
+            attachments=rulesets.attachments(root), pin=running.pin, resolve=resolve,
+        )  # fmt: skip
 
 
 def _of_scenario(scenario: Scenario, record: str) -> Reasoning:

@@ -12,5 +12,5 @@ def game_in(node: Node, asked: str | None) -> GameTable:
     found = [game for game in node.games if asked in (None, game.uri)]
     if len(found) != 1:
         games = ", ".join(game.uri for game in node.games)
-        raise NoGame(f"name one of this node's games with --game: {games or 'it has none'}")
+        raise NoGame(f"say which of this node's games is meant (--help says how): {games or 'it has none'}")
     return found[0]

@@ -46,6 +46,7 @@ def explain(args: argparse.Namespace) -> int:
 def _in_log(args: argparse.Namespace) -> dict[str, Any]:
     from weighbridge.changes import history, reports_on  # noqa: PLC0415 - the list of commands needs none of it
 
+    from weighbridge_services.outcome import chain_label  # noqa: PLC0415
     from weighbridge_services.standing import standing  # noqa: PLC0415
 
     with standing(args.log, args.ruleset) as game:
@@ -59,7 +60,8 @@ def _in_log(args: argparse.Namespace) -> dict[str, Any]:
             }
             for moment in found.moments
         ]  # fmt: skip
-        return {"key": key, "changes": changes, "left_out": found.left_out, "size": fold.size}
+        told = {"key": key, "changes": changes, "left_out": found.left_out, "size": fold.size}
+        return told | {"chain": chain_label(fold)}
 
 
 def _entry(entry: Any) -> dict[str, Any]:
@@ -68,6 +70,7 @@ def _entry(entry: Any) -> dict[str, Any]:
 
 def _in_node(args: argparse.Namespace) -> dict[str, Any]:
     from weighbridge_services.commands._games import game_in  # noqa: PLC0415
+    from weighbridge_services.folding.chains import label_of  # noqa: PLC0415
     from weighbridge_services.folding.explaining import explain as explained  # noqa: PLC0415
     from weighbridge_services.folding.reading import read_ledger  # noqa: PLC0415
     from weighbridge_services.folding.store import LEDGER, FoldStore  # noqa: PLC0415
@@ -76,7 +79,8 @@ def _in_node(args: argparse.Namespace) -> dict[str, Any]:
     node = Node.open(args.node)
     game = game_in(node, args.game)
     with read_ledger(args.node / "ledger" / f"{LEDGER}.db") as ledger:
-        told = explained(FoldStore(ledger, game.uri), args.cell, node.ruleset(game))
+        store = FoldStore(ledger, game.uri)
+        told: dict[str, Any] = explained(store, args.cell, node.ruleset(game)) | {"chain": label_of(store)}
     for change in told["changes"]:
         change |= {name: _value(change[name]) for name in ("before", "after")}
         del change["record"]
@@ -96,7 +100,8 @@ def lines(told: dict[str, Any]) -> Iterator[str]:
     from weighbridge_services.commands.log import time_of  # noqa: PLC0415
     from weighbridge_services.trying import shown  # noqa: PLC0415
 
-    yield f"{told['key']}, after {told['size']} entries"
+    dice = "" if told["chain"] is None else f"; the game's dice are of {told['chain']}"
+    yield f"{told['key']}, after {told['size']} entries{dice}"
     if not told["changes"]:
         yield "nothing ever stood there"
         return

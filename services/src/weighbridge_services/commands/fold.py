@@ -12,7 +12,7 @@ from weighbridge.fold import Fold
 from weighbridge_services.commands import Subparsers, parser_of
 from weighbridge_services.installed import fold_of
 from weighbridge_services.logs import read_log
-from weighbridge_services.outcome import Places, as_json, questions, reports, transcript
+from weighbridge_services.outcome import Places, as_json, chain_label, questions, reports, transcript
 from weighbridge_services.output import clean, console, say_json
 from weighbridge_services.render import page
 from weighbridge_services.standing import EmptyLog
@@ -71,5 +71,6 @@ def _say(fold: Fold, view: View, places: Places) -> None:
         )
     print(clean(f"origin    {told['origin']}"))
     print(f"entries   {fold.size}")
+    print(f"dice      of {chain_label(fold) or 'no chain: the game is not open'}")
     print(f"root      {told['root']} of {told['size']} leaves")
     print(f"state     {told['stateRoot']}")

@@ -64,21 +64,19 @@ def lines(told: dict[str, Any]) -> Iterator[str]:
 
     yield f"{told['did']}, after {told['size']} entries ({time_of(told['at'])})"
     for each in told["pending"]:
-        awaits = [*(["its trace"] if each["trace"] else []), *_dice(each)]
+        awaits = [*(["its trace"] if each["trace"] else []), *_dice(each, told["chain"])]
         yield f"pending   {each['uri']} waits for {' and '.join(awaits) or 'its day to end'}"
     for each in told["questions"]:
         options = f" ({' / '.join(each['options'])})" if each.get("options") else ""
         yield f"question  {each['kind']} about {each['about']}: {each['words']}{options}"
     for key, codes in told["reports"].items():
-        yield from (
-            f"report    {code}: {key.removeprefix('_/report/')}: {says}"
-            for code, says in sorted(codes.items())
-        )
+        about = key.removeprefix("_/report/")
+        yield from (f"report    {code}: {about}: {says}" for code, says in sorted(codes.items()))
     for key, value in told["cells"].items():
         yield f"cell      {key}: {json.dumps(value, ensure_ascii=False)}"
 
 
-def _dice(pending: dict[str, Any]) -> list[str]:
+def _dice(pending: dict[str, Any], chain: str | None) -> list[str]:
     if not pending["dice"] or pending["roll"] == "untimely":
         return []
-    return [f"the beacon of round {pending['round']}" if pending["round"] else "its dice"]
+    return [f"the beacon of round {pending['round']} of {chain}" if pending["round"] else "its dice"]

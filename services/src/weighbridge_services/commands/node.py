@@ -108,7 +108,8 @@ def status(args: argparse.Namespace) -> int:
     print(f"broker   {found['broker']['url']}: {found['broker']['state']}")
     print(f"running  {', '.join(f'{name} ({pid})' for name, pid in found['running'].items()) or 'nothing'}")
     for game in found["games"]:
-        print(clean(f"game     {game['uri']}  {game['role']}, {game['ruleset']}"))
+        dice = "not opened" if game["chain"] is None else f"dice of {game['chain']}"
+        print(clean(f"game     {game['uri']}  {game['role']}, {game['ruleset']}, {dice}"))
         for stream in game["streams"]:
             print(f"  {stream['kind']:<11}{stream['messages']:>9,} messages {stream['bytes']:>13,} bytes")
     return 0

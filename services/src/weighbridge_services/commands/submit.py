@@ -130,6 +130,6 @@ async def _submit(args: argparse.Namespace, place: Place, envelopes: list[bytes]
 def line_of(uri: str, answer: dict[str, Any]) -> str:
     """Return one answer as a line for a person."""
     if "listed" in answer:
-        rolls = "" if answer["round"] is None else f", round {answer['round']}"
+        rolls = "" if answer["round"] is None else f", round {answer['round']} of {answer['chain']}"
         return clean(f"{uri}: listed as {answer['listed']}{rolls}")
     return clean(f"{uri}: rejected ({answer.get('rejected')}): {answer.get('says')}")

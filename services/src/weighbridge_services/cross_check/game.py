@@ -68,12 +68,16 @@ class Means(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What this node's fold says of the game: who its operators are, its policy, its transcripts, how far it is."""
+    """What this node's fold says of the game: who its operators are, its policy, its transcripts, how far it is.
+
+    `weak`: what weakens the game itself, to be said with every statement.
+    """
 
     operators: dict[str, OperatorRecord]
     policy: Policy | None
     origins: tuple[str, ...]
     folded: int
+    weak: tuple[str, ...] = ()
 
 
 class GameCheck:
@@ -157,7 +161,7 @@ class GameCheck:
         known = {did: record for did, record in operators.items() if record is not None}
         known[self._me] = self._means.node.operator_record(self._game)
         policy = None if answer["policy"] is None else parse_policy(answer["policy"])[0]
-        self._known = Known(known, policy, tuple(answer["origins"]), answer["size"])
+        self._known = Known(known, policy, tuple(answer["origins"]), answer["size"], tuple(answer["says"]))
 
     async def _take(self, did: str) -> None:
         operator = self._known.operators.get(did)
@@ -358,8 +362,9 @@ class GameCheck:
         self, verdict: Verdict, own: Statement, reason: str, says: list[str], **more: Any
     ) -> tuple[str, Envelope]:
         statement = Statement(
-            self._game, verdict, own.origin, own.size, own.root, reason=reason, says=says, **more
-        )
+            self._game, verdict, own.origin, own.size, own.root, reason=reason, says=[*says, *self._known.weak],
+            **more,
+        )  # fmt: skip
         envelope = sign_statement(self._means.node.keys.records, statement)
         return self._own.statement(str(envelope.cid)), envelope
 

@@ -174,6 +174,7 @@ class _Table:
         )
         self._say(
             f"{player.name} asks: {action}. Listed as {answer['listed']}, and rolls on round {answer['round']}"
+            f" of {answer['chain']}"
         )
         cell = await self._rolled(ask)
         if cell.get("dice"):

@@ -22,6 +22,7 @@ from weighbridge_services.folding.explaining import explain
 from weighbridge_services.folding.players import me
 from weighbridge_services.folding.statements import open_statement
 from weighbridge_services.node import Node
+from weighbridge_services.outcome import chain_label
 
 BYTES: Final = 2 << 20
 """Bytes of one answer, above which the rest is left to the next."""
@@ -122,7 +123,8 @@ class Answers:
     def explain(self, body: bytes) -> bytes:
         """Answer with every entry that changed a cell."""
         ruleset = self._runner.fold.world.ruleset
-        return codec.encode(explain(self._store, asking.question(body, asking.CellOf).key, ruleset))
+        found = explain(self._store, asking.question(body, asking.CellOf).key, ruleset)
+        return codec.encode(found | {"chain": chain_label(self._runner.fold)})
 
     def me(self, body: bytes) -> bytes:
         """Answer with what concerns one player."""
@@ -144,7 +146,7 @@ class Answers:
         answer: dict[str, Any] = {
             "game": fold.game, "size": fold.size, "at": fold.world.at, "origin": fold.origin,
             "leaves": transcript.size, "root": transcript.root(), "origins": [era.origin for era in self._store.eras],
-            "due": list(fold.due()), "pending": pending(fold),
+            "due": list(fold.due()), "pending": pending(fold), "chain": chain_label(fold),
             "cosigned": self._signing.newest, "says": self._signing.weaknesses(),
             "stopped": None if stopped is None else {"reason": stopped.reason, "says": stopped.says},
             "operators": operators(fold), "policy": _policy(root), "gm": None if root is None else root.gm,

@@ -7,6 +7,8 @@ from typing import Any
 from weighbridge.codec import decode_own
 from weighbridge.fold import Fold
 
+from weighbridge_services.outcome import chain_label
+
 PENDING, QUESTION, REPORT = "_/pending/", "_/question/", "_/report/"
 MOST = 200
 """Cells and reports that are shown at most."""
@@ -15,9 +17,9 @@ MOST = 200
 def me(fold: Fold, did: str) -> dict[str, Any]:
     """Return what concerns a player (DID).
 
-    `pending`: their records that await evidence. `questions`: open ones about their records or to them.
-    `reports`: on their records, by place. `cells`: the rule set's own cells whose key holds the DID as one of
-    its parts, such as a day's ration, with their bytes.
+    `chain`: what that of the game's dice is called. `pending`: their records that await evidence. `questions`: open
+    ones about their records or to them. `reports`: on their records, by place. `cells`: the rule set's own cells
+    whose key holds the DID as one of its parts, such as a day's ration, with their bytes.
     """
     cells = fold.world.cells
     waiting = [each for each in fold.world.pendings.values() if _author(each.uri) == did]
@@ -27,7 +29,7 @@ def me(fold: Fold, did: str) -> dict[str, Any]:
         key: data for key, data in cells.everything().items() if not key.startswith("_/") and _names(key, did)
     }
     return {
-        "did": did, "size": fold.size, "at": fold.world.at,
+        "did": did, "size": fold.size, "at": fold.world.at, "chain": chain_label(fold),
         "pending": [
             {"uri": p.uri, "seq": p.seq, "round": p.round, "dice": list(p.dice), "roll": p.roll,
              "trace": p.trace and p.verdict is None} for p in waiting

@@ -40,15 +40,15 @@ class Answering:
         message = rejection(Cid.of(arrival.data), refusal, arrival.origin)
         await self._setting.bus.put(self._setting.own.rejected, message)
 
-    async def answer(self, size: int, note: bytes) -> None:
-        """Answer those whose records a checkpoint of this size holds."""
+    async def answer(self, size: int, note: bytes, chain: str | None) -> None:
+        """Answer those whose records a checkpoint of this size holds; `chain`: what the game's is called."""
         held = [each for each in self._waiting if each[1].seq < size]
         if not held:
             return
         self._waiting = [each for each in self._waiting if each[1].seq >= size]
         try:
             for arrival, placed in held:
-                await self._setting.bus.send(arrival.answer_to or "", listed_answer(placed, note))
+                await self._setting.bus.send(arrival.answer_to or "", listed_answer(placed, note, chain))
         except Unavailable as error:
             put_off([arrival for arrival, _ in held], error)
             raise

@@ -9,10 +9,19 @@ from weighbridge_services.ingest.decide import Passed, Placed
 from weighbridge_services.ingest.opening import Refusal
 
 
-def listed_answer(placed: Placed, note: bytes) -> bytes:
-    """Return the answer to a listed record: where, when, on which round it rolls, and a signed checkpoint over it."""
+def listed_answer(placed: Placed, note: bytes, chain: str | None) -> bytes:
+    """Return the answer to a listed record: where, when, on which round it rolls, and a signed checkpoint over it.
+
+    `chain`: what the chain of the game's dice is called; None before the game is open.
+    """
     return codec.encode(
-        {"listed": placed.seq, "at": placed.at, "round": placed.round, "receipt": note.decode()}
+        {
+            "listed": placed.seq,
+            "at": placed.at,
+            "round": placed.round,
+            "chain": chain,
+            "receipt": note.decode(),
+        }
     )
 
 

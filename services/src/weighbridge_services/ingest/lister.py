@@ -243,7 +243,9 @@ class Lister:
             await self.checkpoints.sign()
             # A crash here leaves senders without an answer: they are not acknowledged, and answered again.
             self.setting.crash("after-checkpoint")
-        await self.answering.answer(self.checkpoints.size, self.checkpoints.note)
+        first = self.facts.rules.first
+        chain = None if first is None else first.chain.label
+        await self.answering.answer(self.checkpoints.size, self.checkpoints.note, chain)
         if batch or decision is not None:
             async with self.progress:
                 self.progress.notify_all()
