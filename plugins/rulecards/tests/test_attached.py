@@ -30,11 +30,25 @@ def town(cards: list[Json], *faces: list[int], settings: Json | None = None) -> 
     steps: list[Json] = [
         {"at": "2026-10-18T08:00:00Z", "by": "@ann", "put": "sheet", "as": "annsheet", "value": value},
         {"at": "2026-10-18T08:01:00Z", "by": "@gm", "put": "set", "as": "set1", "value": {"cards": cards}},
-        {"at": "2026-10-18T08:02:00Z", "by": "@gm", "put": "move", "as": "p1", "value": {
-            "kind": "prompt", "from": "2026-10-18", "to": "2026-10-30",
-            "clock": {"name": "The bridge", "size": 4, "kind": "faction"}}},
-        {"at": "2026-10-18T08:03:00Z", "by": "@gm", "update": "root", "value": {"gm": "@gm", "rules": {"gate": 1}, "fold": fold}},
-    ]  # fmt: skip
+        {
+            "at": "2026-10-18T08:02:00Z",
+            "by": "@gm",
+            "put": "move",
+            "as": "p1",
+            "value": {
+                "kind": "prompt",
+                "from": "2026-10-18",
+                "to": "2026-10-30",
+                "clock": {"name": "The bridge", "size": 4, "kind": "faction"},
+            },
+        },
+        {
+            "at": "2026-10-18T08:03:00Z",
+            "by": "@gm",
+            "update": "root",
+            "value": {"gm": "@gm", "rules": {"gate": 1}, "fold": fold},
+        },
+    ]
     for n, rolled in enumerate(faces):
         day, name = f"2026-10-{18 + n}", f"a{n}"
         trace = {"url": f"https://delve.example/{name}", "quote": "the ferry runs at dawn"}
@@ -127,12 +141,46 @@ def test_a_card_fires_once_a_moment_for_one_character() -> None:
 REFUSED: list[tuple[str, Any, str]] = [
     ("event", {"when": {"on": "event", "event": "heta"}, "then": [{"kind": "report", "text": "x"}]}, "heat"),
     ("trigger", {"when": {"on": "rest"}, "then": [{"kind": "report", "text": "x"}]}, "no trigger rest"),
-    ("effect", {"when": {"on": "event", "event": "heat"}, "then": [{"kind": "xp", "amount": "1"}]}, "does not stand here"),
-    ("track", {"when": {"on": "event", "event": "heat"}, "then": [{"kind": "track", "track": "drfit", "amount": "1"}]}, "drift"),
-    ("field", {"when": {"on": "event", "event": "heat"}, "if": "@event.kept > 1", "then": [{"kind": "report", "text": "x"}]}, "@event.amount"),
-    ("size", {"when": {"on": "event", "event": "heat"}, "then": [{"kind": "clock", "clock": "The bridge", "amount": "1", "size": 4}]}, "no field size"),
-    ("before", {"when": {"on": "event", "event": "heat"}, "stage": "before", "then": [{"kind": "report", "text": "x"}]}, "no trigger event"),
-]  # fmt: skip
+    (
+        "effect",
+        {"when": {"on": "event", "event": "heat"}, "then": [{"kind": "xp", "amount": "1"}]},
+        "does not stand here",
+    ),
+    (
+        "track",
+        {
+            "when": {"on": "event", "event": "heat"},
+            "then": [{"kind": "track", "track": "drfit", "amount": "1"}],
+        },
+        "drift",
+    ),
+    (
+        "field",
+        {
+            "when": {"on": "event", "event": "heat"},
+            "if": "@event.kept > 1",
+            "then": [{"kind": "report", "text": "x"}],
+        },
+        "@event.amount",
+    ),
+    (
+        "size",
+        {
+            "when": {"on": "event", "event": "heat"},
+            "then": [{"kind": "clock", "clock": "The bridge", "amount": "1", "size": 4}],
+        },
+        "no field size",
+    ),
+    (
+        "before",
+        {
+            "when": {"on": "event", "event": "heat"},
+            "stage": "before",
+            "then": [{"kind": "report", "text": "x"}],
+        },
+        "no trigger event",
+    ),
+]
 
 
 @pytest.mark.parametrize(("data", "says"), [each[1:] for each in REFUSED], ids=[each[0] for each in REFUSED])

@@ -51,9 +51,13 @@ def test_the_same_in_any_process() -> None:
     here = summary(Game(RULES, json.loads(document)))
     for seed in ("0", "4242"):
         there = subprocess.run(
-            [sys.executable, "-c", PRINT], input=document, capture_output=True, text=True, check=True,
+            [sys.executable, "-c", PRINT],
+            input=document,
+            capture_output=True,
+            text=True,
+            check=True,
             env={"PYTHONHASHSEED": seed, "TZ": "Pacific/Chatham", "LC_ALL": "C.UTF-8"},
-        )  # fmt: skip
+        )
         assert there.stdout.strip() == here
 
 

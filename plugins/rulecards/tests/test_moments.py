@@ -269,9 +269,14 @@ def test_a_blow_by_dice_draws_them() -> None:
 
 
 def test_a_roll_goes_by_the_place_at_its_listing_and_by_all_else_as_it_is_made() -> None:
-    steps = [sheet(stats={"strength": 1}), ann("e", "enter", place="witchwood"),
-             gm("m", "act", for_="@ann", check="attack", stat="strength", target=3),
-             ann("e2", "enter", place="bridgeford"), grant("g", "Blessed"), dice("m", 9, 4)]  # fmt: skip
+    steps = [
+        sheet(stats={"strength": 1}),
+        ann("e", "enter", place="witchwood"),
+        gm("m", "act", for_="@ann", check="attack", stat="strength", target=3),
+        ann("e2", "enter", place="bridgeford"),
+        grant("g", "Blessed"),
+        dice("m", 9, 4),
+    ]
     found = cards(
         "Before any roll in the Witchwood → disadvantage.",
         "Before any roll (while Blessed) → +2 to the roll.",

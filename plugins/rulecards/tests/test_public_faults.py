@@ -199,9 +199,13 @@ def test_r30_the_lower_of_two_dice_is_kept_by_code() -> None:
 
 def test_r32_whatever_touched_a_roll_is_named_and_counted() -> None:
     found = cards("Before any Attack → +2 to the roll.", "Before any roll (while Prone) → disadvantage.")
-    steps = [sheet(stats={"strength": -1}), grant("g1", "Prone; Poisoned; Inspiration +1"),
-             gm("k1", "call", for_="@ann", check="attack", stat="strength", target=9),
-             ann("a1", "act", call="uri:k1", spend="inspiration"), dice("a1", 11, 3)]  # fmt: skip
+    steps = [
+        sheet(stats={"strength": -1}),
+        grant("g1", "Prone; Poisoned; Inspiration +1"),
+        gm("k1", "call", for_="@ann", check="attack", stat="strength", target=9),
+        ann("a1", "act", call="uri:k1", spend="inspiration"),
+        dice("a1", 11, 3),
+    ]
     roll = cell(play(steps, found), "roll/id:a1")
     assert roll["chip"] == ["A: +2", "B: disadvantage", "Poisoned: disadvantage", "Inspiration: advantage"]
     assert roll["maths"] == "11 − 1 + 2 rules = 12"
@@ -246,10 +250,13 @@ def test_the_blood_oath() -> None:
     assert cell(result, "roll/id:a1")["maths"] == "15 + 1 rule = 15"
     assert (fired(result, "a1"), fired(result, "a2")) == (["blood_price"], ["blood_price", "debt"])
     assert cell(result, "cue/id:a2/2") == {
-        "card": "debt", "for": result.records.value("@ann"), "step": 2, "moved": "value",
+        "card": "debt",
+        "for": result.records.value("@ann"),
+        "step": 2,
+        "moved": "value",
         "says": "Doom +2; “Something old notices the oath is broken”",
         "show": ["Something old notices the oath is broken"],
-    }  # fmt: skip
+    }
     assert cell(result, "pool/doom") == {"value": 2}
 
 

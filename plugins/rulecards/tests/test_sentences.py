@@ -310,10 +310,15 @@ def test_a_sentence_and_its_data_are_one_in_a_system_of_any_names() -> None:
         "base": "classic-d20",
         "places": [{"id": "a_place", "name": "the inn in the dark"}],
         "checks": [
-            {"id": "leap", "name": "Leap in", "dice": [{"group": "Main", "n": "1", "sides": 6}], "read": "keep",
-             "bands": [{"id": "done", "name": "Done on time", "outcome": "success"}]},
+            {
+                "id": "leap",
+                "name": "Leap in",
+                "dice": [{"group": "Main", "n": "1", "sides": 6}],
+                "read": "keep",
+                "bands": [{"id": "done", "name": "Done on time", "outcome": "success"}],
+            },
         ],
-    }  # fmt: skip
+    }
     from cards_table import forms_of  # noqa: PLC0415
 
     forms = forms_of(system)

@@ -69,6 +69,18 @@ class Graph:
                 steps.setdefault(card.id, step)
         return steps
 
+    def first_steps(self) -> dict[str, int]:
+        """Return the first step at which each card could fire in play.
+
+        The story may begin a chain at any link (`grant`), so it counts only for what nothing else sets off.
+        """
+        found: dict[str, int] = {}
+        for kind in KINDS:
+            for card, step in self.steps(kind).items() if kind != "grant" else ():
+                found[card] = min(step, found.get(card, step))
+        granted = self.steps("grant")
+        return {card.id: found.get(card.id, granted.get(card.id, 1)) for card in self._cards}
+
     def rolls(self, kind: str) -> bool:
         """Return whether a kind of move can set off, within three steps, a card with a roll."""
         steps = self.steps(kind)

@@ -42,18 +42,9 @@ def text_of(rules: Rules) -> list[str]:
     return lines
 
 
-def first_steps(rules: Rules) -> dict[str, int]:
-    """Return the first step at which each card could fire, whatever the move; cards that no move sets off: none."""
-    found: dict[str, int] = {}
-    for kind in KINDS:
-        for card, step in rules.graph.steps(kind).items():
-            found[card] = min(step, found.get(card, step))
-    return found
-
-
 def stopped(rules: Rules) -> list[list[str]]:
     """Return a shortest chain to each card that some chain would come to as the fourth step."""
-    starts = [card for card, step in first_steps(rules).items() if step == 1]
+    starts = [card for card, step in rules.graph.first_steps().items() if step == 1]
     found: dict[str, list[str]] = {}
     for start in starts:
         for path in _chains(rules.graph, [start]):

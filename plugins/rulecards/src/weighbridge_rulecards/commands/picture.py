@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from weighbridge_rulecards.graph import KINDS
 from weighbridge_rulecards.names import LAST_STEP
 from weighbridge_rulecards.rules import Rules
 
@@ -42,12 +41,7 @@ _HEAD = (
 
 def _columns(rules: Rules) -> list[list[str]]:
     """Return the cards by the first step at which they could fire; the last column is what only a chain could reach."""
-    first: dict[str, int] = {}
-    for kind in KINDS:
-        for card, step in rules.graph.steps(kind).items():
-            first[card] = min(step, first.get(card, step))
-    before = [card.id for card in rules.cards if card.before]
-    steps = {card.id: first.get(card.id, 1 if card.id in before else LAST_STEP + 1) for card in rules.cards}
+    steps = rules.graph.first_steps()
     columns = [[card for card, step in steps.items() if step == n] for n in range(1, LAST_STEP + 2)]
     while columns and not columns[-1]:
         columns.pop()
