@@ -1,6 +1,11 @@
 from __future__ import annotations
 
 import json
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +145,46 @@ def test_a_file_says_of_each_beacon_what_it_is(dice: Any, tmp_path: Path) -> Non
     assert [each["round"] for each in told] == [item["round"] for item in items]
     assert not any(each["valid"] for each in told[1:])
     assert "not valid" in dice("verify", "--file", path)[1]
+
+
+def test_a_port_that_there_is_not_is_refused(dice: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        dice("serve", "--seed", "ab" * 16, "--port", "65536")
+    assert end.value.code == 2
+    assert "a port is 0 to 65535" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "256.0.0.1", "198.51.100.7"])
+def test_an_address_that_cannot_be_had_is_said_so(dice: Any, host: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, out, err = dice("serve", "--seed", "ab" * 16, "--host", host, "--port", port)
+    assert (code, out) == (3, "")
+    assert err.startswith(f"weighbridge: cannot-listen: cannot listen at {host}, port {port}: ")
+
+
+@pytest.mark.parametrize(("sign", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
+def test_serving_ends_when_it_is_told_to(sign: int, code: int) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "weighbridge_services",
+        "dice",
+        "serve",
+        "--seed",
+        "ab" * 16,
+        "--port",
+        "0",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        told = json.loads(server.stdout.readline())
+        with urllib.request.urlopen(f"{told['url']}/chains") as answer:
+            assert json.load(answer) == [told["chain"]["hash"]]
+        server.send_signal(sign)
+        _, err = server.communicate(timeout=20)
+    assert server.returncode == code
+    assert "Traceback" not in err
 
 
 @pytest.mark.parametrize("arguments", [[], ["1000"], ["1000", "ab", "--file", "x"], ["1000", "--file", "x"]])

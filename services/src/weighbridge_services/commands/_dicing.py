@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import re
+import socket
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -15,7 +16,7 @@ from typing import Any
 import msgspec
 from weighbridge.beacon import parse_signature, verify, verify_many
 from weighbridge.chain import QUICKNET, SECOND, Chain, chain_of
-from weighbridge.errors import Refused
+from weighbridge.errors import Refused, Unavailable
 from weighbridge.ports import BadBeaconSettings, BeaconSource
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -57,6 +58,12 @@ class NoBeaconSource(Refused):
     """No plugin of that name gives beacons here."""
 
     code = "no-beacon-source"
+
+
+class CannotListen(Unavailable):
+    """Nothing can be served at that address: it is taken, not this machine's, or not to be had by this user."""
+
+    code = "cannot-listen"
 
 
 def parse_time(text: str) -> int:
@@ -163,6 +170,20 @@ def verdict(judged: Judged) -> dict[str, Any]:
     if isinstance(judged, bytes):
         return {"valid": True, "randomness": judged.hex(), "code": None}
     return {"valid": False, "randomness": None, "code": judged.code}
+
+
+def listening_at(host: str, port: int) -> tuple[socket.socket, str]:
+    """Return a socket that listens at an address, and its URL. Raises CannotListen."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listening = socket.create_server((host, port), family=family)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise CannotListen(
+            f"cannot listen at {host}, port {port}: {why}; name another with --host and --port"
+        ) from error
+    shown = f"[{host}]" if family == socket.AF_INET6 else listening.getsockname()[0]
+    return listening, f"http://{shown}:{listening.getsockname()[1]}"
 
 
 def open_source(name: str, settings: Mapping[str, Any]) -> BeaconSource:

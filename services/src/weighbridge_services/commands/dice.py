@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import re
-import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -43,6 +42,7 @@ tests. Prints one line of JSON, the address and the chain as a root names it, th
 stopped. A game on it is shown as `private chain`: whoever has the seed knows the dice in advance."""
 DICE = re.compile(r"([0-9]{1,6})d([0-9]{1,19})", re.ASCII)
 MAX_DICE = 100_000
+MAX_PORT = 65_535
 
 
 def register(subparsers: Subparsers) -> None:
@@ -211,20 +211,22 @@ def _add_serve(group: Subparsers) -> None:
     parser.add_argument("--period", type=int, default=3, metavar="SECONDS", help="between two rounds (3)")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=int, default=8085, help="the port; 0 takes a free one (8085)")
-    parser.set_defaults(run=serve)
+    parser.set_defaults(run=serve, usage=parser.error)
 
 
 def serve(args: argparse.Namespace) -> int:
     """Run `dice serve`."""
+    if not 0 <= args.port <= MAX_PORT:
+        args.usage(f"a port is 0 to {MAX_PORT}, not {args.port}")
     genesis = dicing.system_time() // SECOND if args.genesis is None else args.genesis
     settings = {"seed": args.seed, "genesis": genesis, "period": args.period}
     source: Any = dicing.open_source("local", settings)
     config = uvicorn.Config(
         source.app, log_level="warning", access_log=False, lifespan="on", timeout_graceful_shutdown=1
     )
-    with socket.create_server((args.host, args.port)) as listening:
-        host, port = listening.getsockname()[:2]
-        say_json({"url": f"http://{host}:{port}", "chain": chain_value(source.local.chain)})
+    listening, url = dicing.listening_at(args.host, args.port)
+    with listening:
+        say_json({"url": url, "chain": chain_value(source.local.chain)})
         sys.stdout.flush()
         uvicorn.Server(config).run(sockets=[listening])
     return 0
