@@ -75,6 +75,10 @@ def _fail(error: WeighbridgeError, trace: bool) -> int:
 
 
 def _let_any_text_out() -> None:
+    # A stream that was closed before this began is none at all in Python.
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

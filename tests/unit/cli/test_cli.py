@@ -223,3 +223,10 @@ def test_a_full_disk_is_one_line() -> None:
         done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 3
     assert done.stderr == f"weighbridge: disk-full: the output {FULL}\n"
+
+
+@pytest.mark.parametrize(("closed", "code"), [("plugin list >&-", 0), ("plugin pin nosuch 2>&-", 2)])
+def test_a_stream_closed_beforehand_changes_no_exit_code(closed: str, code: int) -> None:
+    command = ["sh", "-c", f"{sys.executable} -m weighbridge_services {closed}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", "")

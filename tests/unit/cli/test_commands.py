@@ -145,6 +145,16 @@ def test_a_log_is_shown_line_by_line(log: Path, capsys: pytest.CaptureFixture[st
     assert Ran(capsys, "log", "show", log, "--from", 1, "--count", 2).out.splitlines() == lines[1:3]
 
 
+def test_a_log_that_lists_beyond_the_calendar_is_shown_all_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "late.jsonl"
+    late = make_entry(None, game=entries()[0].entry.game, at=2**63 - 1, op="tick")
+    path.write_bytes(b"".join(log_to_jsonl([late])))
+    assert Ran(capsys, "log", "show", path).out.split() == ["0", "9223372036854", "s", "tick"]
+    assert Ran(capsys, "log", "verify", path).code == 0
+
+
 def test_a_log_shown_as_json_is_the_log_as_jsonl(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ran = Ran(capsys, "log", "show", log, "--json")
     assert ran.out.encode() == b"".join(log_to_jsonl(entries()))

@@ -119,6 +119,9 @@ def _about(listed: Listed) -> Iterator[str]:
 
 
 def time_of(at: int) -> str:
-    """Return a time (µs) as RFC 3339 in UTC, to the microsecond where it has any."""
-    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=at)
+    """Return a time (µs) as RFC 3339 in UTC, to the microsecond where it has any; beyond the calendar, its seconds."""
+    try:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=at)
+    except OverflowError:
+        return f"{at // 1_000_000} s"
     return moment.isoformat().replace("+00:00", "Z")
