@@ -383,3 +383,32 @@ async def test_a_self_check_that_cannot_be_made_accuses_nobody(
     assert three[0].check.health()["unhealthy"][0].startswith("self-check-failed")
     assert await three[0].findings() == []
     await three[1].folding.stop()
+
+
+async def test_a_node_whose_answers_do_not_bear_out_what_it_signed_is_told_so(three: list[Operator]) -> None:
+    season = season_of(three)
+    await three[0].folding.start()
+    await three[1].folding.start(rulesets=Other())
+    for call in ("heads", "tails"):
+        season.flip(ANN, call)
+    await everyone_takes(three[:2], season)
+    said = (await three[1].folding.statement(season.size)).statement
+    shown = await three[0].folding.bus.ask(
+        three[0].node.subjects(GAME).rpc("leaf"),
+        codec.encode({"origin": said.origin, "index": 0, "size": said.size}),
+    )
+    await three[1].folding.stop()
+    liar, subjects = await three[1].world.bus(three[1].node, "liar"), three[1].node.subjects(GAME)
+
+    async def hash_of(_: bytes) -> bytes:
+        return codec.encode({"hash": hashlib.sha256(b"whatever").digest()})
+
+    async def leaf_of(_: bytes) -> bytes:
+        return shown
+
+    await liar.serve(subjects.rpc("subtree"), hash_of)
+    await liar.serve(subjects.rpc("leaf"), leaf_of)
+    await three[0].start_check()
+    assert await three[0].until_said("disagree") == "not-borne-out"
+    found = await three[0].until_found("divergence")
+    assert found["about"] == three[1].node.did

@@ -17,6 +17,7 @@ from weighbridge.contract import RuleSet
 from weighbridge.fold import Fold, MemoryHistory
 from weighbridge.ledger import Ledger
 from weighbridge.plugins import PinMismatch, pin
+from weighbridge_services import metrics
 from weighbridge_services.folding.rulesets import Running, begin
 from weighbridge_services.folding.store import FoldStore
 from weighbridge_services.node import Node
@@ -323,3 +324,38 @@ class Wrong(Both):
 def _wipe_transcript_only(node: Node) -> None:
     for path in (node.folder / "broker").rglob("*_TRANSCRIPT"):
         shutil.rmtree(path)
+
+
+class Failing(coin.Coin):
+    """A rule set with a bug that one note brings out."""
+
+    def apply(self, table: Any, docket: Any, ctx: Any) -> None:
+        if docket.value.get("text") == "boom":
+            raise ZeroDivisionError("a bug")
+        super().apply(table, docket, ctx)
+
+
+class Buggy(Both):
+    """Rule sets with a bug, under the pin of the right one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._known = dict.fromkeys(self._known, Failing())
+
+
+async def test_a_rule_set_that_fails_is_told_to_the_operator_and_the_game_goes_on(
+    folding: Folding, capsys: pytest.CaptureFixture[str]
+) -> None:
+    season = Season()
+    uri = season.note(ANN, "boom")
+    season.note(ANN, "goes on")
+    before = metrics.RULE_FAULTS.labels(GAME)._value.get()
+    await folding.start(rulesets=Buggy())
+    await publish(folding.bus, folding.node, season)
+    await cosign(folding.bus, folding.node, season)
+    await folding.statement(season.size)
+    assert metrics.RULE_FAULTS.labels(GAME)._value.get() == before + 1
+    assert "ZeroDivisionError" in capsys.readouterr().out
+    told = await folding.ask("me", did=ANN.did)
+    assert list(told["reports"].values())[0].keys() == {"rule-fault"}
+    assert uri.endswith(next(iter(told["reports"])).rpartition(":")[2])

@@ -19,6 +19,7 @@ from weighbridge.identity import (
 from weighbridge.identity.vkeys import COSIGNATURE
 from weighbridge_services.folding.statements import (
     STATEMENT,
+    NoStatement,
     Statement,
     cosigned,
     open_statement,
@@ -67,7 +68,9 @@ def changed(**fields: Any) -> Envelope:
         pytest.param(changed(root=bytes(32)), id="another root than its note"),
         pytest.param(changed(origin="another"), id="another origin than its note"),
         pytest.param(changed(note="no note"), id="a note that is none"),
-        pytest.param(sign_record(RECORDS, GAME, "example.game.note", "a", {"game": GAME}), id="another record"),
+        pytest.param(
+            sign_record(RECORDS, GAME, "example.game.note", "a", {"game": GAME}), id="another record"
+        ),
         pytest.param(
             sign_record(RECORDS, GAME, STATEMENT, "a", {"game": GAME}), id="a statement without fields"
         ),
@@ -76,6 +79,11 @@ def changed(**fields: Any) -> Envelope:
 def test_what_is_no_statement_of_the_operator_is_refused(envelope: Envelope) -> None:
     with pytest.raises(Refused):
         open_statement(encode_envelope(envelope), GAME, OPERATOR)
+
+
+def test_an_ok_that_its_operator_has_not_cosigned_is_no_statement() -> None:
+    with pytest.raises(NoStatement):
+        open_statement(encode_envelope(changed(note=note(OTHER))), GAME, OPERATOR)
 
 
 def test_a_finding_is_the_same_record_whenever_it_is_found() -> None:

@@ -17,9 +17,3 @@ class SelfCheckFailed(Unavailable):
     """The refold in a fresh process did not come to an end; it is tried again."""
 
     code: ClassVar[str] = "self-check-failed"
-
-
-class OperatorUnknown(Unavailable):
-    """An operator's keys are not in the log yet, so that nothing of it can be verified."""
-
-    code: ClassVar[str] = "operator-unknown"
