@@ -51,7 +51,7 @@ def ask_before(moment: Moment, cards: Iterable[tuple[Card, str]], step: int, cha
 
 def _fire(moment: Moment, card: Card, who: str, step: int, changes: Changes) -> None:
     parts: list[str] = []
-    for effect in card.then:
+    for effect in card.acts:
         reading = Reading(moment.board, who, changes.amount if changes.damage else 0)
         if effect.kind == "block":
             changes.blocked = changes.blocked or str(effect.get("text"))

@@ -61,7 +61,10 @@ class Board:
             tracks: dict[str, Cell] = item.setdefault("tracks", {})
         else:
             tracks = character["tracks"]
-        return tracks.setdefault(track, at_start(self.system.tracks[track]))
+        found: Cell | None = tracks.get(track)
+        if found is None:
+            found = tracks[track] = at_start(self.system.tracks[track])
+        return found
 
     def filled(self, clock: str) -> int:
         """Return how many segments of a clock are filled."""

@@ -16,7 +16,7 @@ from weighbridge_rulecards.knowing import AMOUNT, known_in, of_any_check, of_che
 from weighbridge_rulecards.names import MOST_CARDS, MOST_EFFECTS, OUTCOMES, plain_fault, text_fault
 from weighbridge_rulecards.nearest import hint
 from weighbridge_rulecards.reader import Json, Reader
-from weighbridge_rulecards.system import Effect, System
+from weighbridge_rulecards.system import Effect, Formula, System
 
 Fields = tuple[tuple[str, ...], tuple[str, ...]]
 
@@ -113,19 +113,28 @@ class CardReader:
             test = self._known.formula(reader, found["if"], f"{path}.if", BOOLEAN, extra)
         if len(reader.problems) != before:
             return None
-        does = tuple(self._does(each, trigger) for each in then)
-        card = Card(
-            place,
-            found["id"],
-            found["name"],
-            trigger.when,
-            trigger.before,
-            test,
-            then,
-            found.get("note", ""),
-            does,
-        )
+        card = self._made(found, place, trigger, test, then)
         return card if self._reads_back(card, path) else None
+
+    def _made(
+        self, found: Json, place: int, trigger: _Trigger, test: Formula | None, then: tuple[Effect, ...]
+    ) -> Card:
+        does = tuple(self._does(each, trigger) for each in then)
+        note = found.get("note", "")
+        return Card(
+            place=place,
+            id=found["id"],
+            name=found["name"],
+            when=trigger.when,
+            before=trigger.before,
+            test=test,
+            then=then,
+            note=note,
+            does=does,
+            says=note or "; ".join(does),
+            acts=tuple(each for each in then if each.kind != "tell"),
+            show=tuple(str(each.get("text")) for each in then if each.kind == "tell"),
+        )
 
     def _does(self, effect: Effect, trigger: _Trigger) -> str:
         return effect_words(effect.data, self._forms, trigger.on, before=trigger.before) or ""

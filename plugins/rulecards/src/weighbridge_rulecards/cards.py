@@ -32,16 +32,17 @@ class Card:
     note: str
     does: tuple[str, ...]
     """Its effects as in the sentence."""
+    says: str = ""
+    """What the storyteller is told when it fires: the note, else what it does."""
+    acts: tuple[Effect, ...] = ()
+    """Its effects but for lines to the storyteller, which stand in the cue."""
+    show: tuple[str, ...] = ()
+    """The lines that the storyteller must show."""
 
     @property
     def on(self) -> str:
         """The kind of its trigger."""
         return str(self.when["on"])
-
-    @property
-    def says(self) -> str:
-        """What the storyteller is told when it fires."""
-        return self.note or "; ".join(self.does)
 
     @property
     def data(self) -> dict[str, Any]:

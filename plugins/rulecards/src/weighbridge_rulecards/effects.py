@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from weighbridge_rulecards.moments import Moment
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Doing:
     """An effect being done: for whom, at which step what it raises is answered, and by which card, if by one."""
 
@@ -110,10 +110,6 @@ def _roll(doing: Doing) -> None:
     roll_by_card(doing.moment, doing.card, doing.who, doing.effect.get("check"), doing.step)
 
 
-def _told(doing: Doing) -> None:
-    """Do nothing: a line for the storyteller stands in the cue, and what changes a roll is the roll's to do."""
-
-
 _DO: dict[str, Callable[[Doing], None]] = {
     "track": _track,
     "condition": _condition,
@@ -122,5 +118,4 @@ _DO: dict[str, Callable[[Doing], None]] = {
     "pool": _pool,
     "mark": _mark,
     "roll": _roll,
-    **dict.fromkeys(("tell", "modify", "block"), _told),
 }

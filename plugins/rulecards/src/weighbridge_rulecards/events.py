@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from weighbridge_rulecards.system import Band, System
@@ -22,7 +22,7 @@ class RollFacts:
     groups: Mapping[str, Mapping[str, int]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Happened:
     """An event: whose it is (a DID), at which step the cards that watch it fire, and its keys.
 
@@ -36,7 +36,6 @@ class Happened:
     roll: RollFacts | None = None
     moved: str = ""
     reach: tuple[Key, int, int] | None = None
-    fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 def trigger_keys(when: Mapping[str, Any], *, before: bool) -> list[Key]:

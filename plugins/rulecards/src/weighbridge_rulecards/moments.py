@@ -68,5 +68,5 @@ class Moment:
         self._fired[mark] = None
         self.record.cue(card, event.who, event.step, event.moved)
         stat = event.roll.stat if event.roll is not None else ""
-        for effect in card.then:
+        for effect in card.acts:
             effects.do(self, effect, event.who, event.step + 1, reading, card=card.id, stat=stat)

@@ -65,8 +65,7 @@ class Record:
     def cue(self, card: Card, did: str, step: int, moved: str) -> None:
         """Tell the storyteller that a card fired."""
         self._cues += 1
-        show = [str(effect.get("text")) for effect in card.then if effect.kind == "tell"]
-        cue: Json = {"card": card.id, "for": did, "step": step, "says": card.says, "show": show}
+        cue: Json = {"card": card.id, "for": did, "step": step, "says": card.says, "show": list(card.show)}
         if moved:
             cue["moved"] = moved
         self.table[f"cue/{self.id}/{self._cues}"] = cue
