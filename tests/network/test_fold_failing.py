@@ -357,5 +357,5 @@ async def test_a_rule_set_that_fails_is_told_to_the_operator_and_the_game_goes_o
     assert metrics.RULE_FAULTS.labels(GAME)._value.get() == before + 1
     assert "ZeroDivisionError" in capsys.readouterr().out
     told = await folding.ask("me", did=ANN.did)
-    assert list(told["reports"].values())[0].keys() == {"rule-fault"}
+    assert next(iter(told["reports"].values())).keys() == {"rule-fault"}
     assert uri.endswith(next(iter(told["reports"])).rpartition(":")[2])
