@@ -122,6 +122,7 @@ async def test_a_chain_of_the_gms_own_is_shown_for_good_as_a_private_chain(town:
     await town.submit(sign_record(GM, None, "town.delve.root", "one", value))
     await town.until_reports(GAME, "bad-root")
     (answer,) = await town.submit(ask(ANN, "a1"))
+    assert answer["chain"] == "private chain"
     await town.until_act(ask(ANN, "a1"), status="rolled")
 
     async def both_say_it() -> bool:
@@ -130,6 +131,7 @@ async def test_a_chain_of_the_gms_own_is_shown_for_good_as_a_private_chain(town:
 
     await until_async(both_say_it, 20)
     for number in (0, 1):
+        assert (await town.rpc("status", number))["chain"] == "private chain"
         statements = await town.statements(number)
         assert all("private chain" in each.says for each in statements if each.size > 1)
 
