@@ -38,11 +38,13 @@ def test_a_repository_seen_from_its_first_commit_on_needs_no_fetching():
     assert (step.repo.phase, len(step.apply), step.fetch) == ("synchronized", 1, False)
 
 
-def test_a_repository_met_later_is_fetched_first_and_its_commits_are_dropped():
+def test_a_repository_met_later_is_fetched_first_and_its_commits_wait():
     made = Telling()
     made.tell()
-    step = on_commit(Repo(made.did), made.tell(1), LATER)
-    assert (step.repo.phase, step.apply, step.fetch) == ("desynchronized", (), True)
+    met = made.tell(1)
+    step = on_commit(Repo(made.did), met, LATER)
+    assert (step.repo.phase, step.repo.waiting, step.apply, step.fetch) == ("in-progress", (met,), (), True)
+    assert begin(step.repo).waiting == (met,)
 
 
 def test_a_commit_told_twice_or_late_changes_nothing():
@@ -59,13 +61,10 @@ def test_a_missing_commit_breaks_the_chain_and_the_repository_is_fetched():
     made = Telling()
     repo = synchronized(made)
     made.tell(1)
-    step = on_commit(repo, made.tell(2), LATER)
-    assert (step.repo.phase, step.apply, step.fetch, code(step)) == (
-        "desynchronized",
-        (),
-        True,
-        "chain-break",
-    )
+    told = made.tell(2)
+    step = on_commit(repo, told, LATER)
+    assert (step.repo.phase, step.repo.waiting) == ("in-progress", (told,))
+    assert (step.apply, step.fetch, code(step)) == ((), True, "chain-break")
 
 
 def test_a_commit_that_names_another_rev_before_it_breaks_the_chain():
@@ -102,6 +101,7 @@ def test_commits_wait_while_the_repository_is_fetched_and_follow_it_then():
     assert (repo.phase, len(repo.waiting)) == ("in-progress", 4)
     step = on_fetched(repo, fetched, LATER)
     assert (step.repo.phase, step.repo.data, step.repo.waiting) == ("synchronized", made.tree.root, ())
+    assert [each.changes[0].path[-1] for each in step.before] == ["1", "2"]
     assert [each.changes[0].path[-1] for each in step.apply] == ["3", "4"]
 
 
@@ -114,7 +114,8 @@ def test_what_waited_and_does_not_follow_is_fetched_again():
     made.tell(1)
     repo = on_commit(repo, made.tell(2), LATER).repo
     step = on_fetched(repo, fetched, LATER)
-    assert (step.repo.phase, step.fetch, code(step)) == ("desynchronized", True, "chain-break")
+    assert (step.repo.phase, step.fetch, code(step)) == ("in-progress", True, "chain-break")
+    assert len(step.repo.waiting) == 1
 
 
 def test_too_many_waiting_commits_are_let_go_and_the_repository_is_fetched_again(monkeypatch):
@@ -126,6 +127,7 @@ def test_too_many_waiting_commits_are_let_go_and_the_repository_is_fetched_again
         steps.append(on_commit(repo, made.tell(number), LATER))
         repo = steps[-1].repo
     assert (repo.phase, repo.waiting, steps[-1].fetch) == ("desynchronized", (), True)
+    assert code(on_commit(repo._replace(rev=tid(LATER)), made.tell(4), LATER)) == "commit-rev-order"
     repo = on_commit(begin(Repo(made.did)), steps and made.tell(5), LATER).repo
     assert code(on_commit(repo, repo.waiting[0], LATER)) == "commit-rev-order"
 

@@ -73,7 +73,7 @@ def test_commits_that_come_while_the_repository_is_fetched_follow_it(table: Any)
         at.alice.export = lambda: exported  # type: ignore[method-assign]
         await at.host.commit(at.alice, {f"{MOVES}/b": move("b")})
         await at.host.commit(at.alice, {f"{MOVES}/a": None})
-        await at.until(lambda: len(at.source.following.repo(ALICE).waiting) == 2)  # type: ignore[union-attr]
+        await at.until(lambda: len(at.source.following.repo(ALICE).waiting) == 3)  # type: ignore[union-attr]
         at.host.held.set()
         assert await at.texts(3) == ["a", "b", None]
         assert "chain-break" not in at.refused

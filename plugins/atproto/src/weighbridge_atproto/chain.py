@@ -1,8 +1,9 @@
 """The chain of commits of one repository: what is known of it, and what each message does to that. Pure.
 
-`desynchronized` (nothing is believed, the repository is to be fetched) → `in-progress` (it is being fetched, and
-commits wait) → `synchronized` (each commit follows the one before). Source: AT Protocol, "Sync", and the
-notes on proposal 0006.
+`desynchronized` (the repository is to be fetched) → `in-progress` (it is being fetched, and commits wait) →
+`synchronized` (each commit follows the one before). A commit that leaves the first or the last of these waits as
+well: what it says is proved, though not that nothing is missing before it. Source: AT Protocol, "Sync", and the notes
+on proposal 0006.
 """
 
 from __future__ import annotations
@@ -35,13 +36,15 @@ class Repo(NamedTuple):
 class Step(NamedTuple):
     """What came of a message: the repository after it, commits to apply in order, and a refusal if there is one.
 
-    `fetch`: whether the repository is to be fetched.
+    `fetch`: whether the repository is to be fetched. `before`: commits that waited and are older than the state
+    that was fetched: what they did is history, to be told before what differs.
     """
 
     repo: Repo
     apply: tuple[VerifiedCommit, ...] = ()
     refusal: Refused | None = None
     fetch: bool = False
+    before: tuple[VerifiedCommit, ...] = ()
 
 
 def on_commit(repo: Repo, commit: VerifiedCommit, now: int) -> Step:
@@ -57,7 +60,7 @@ def on_commit(repo: Repo, commit: VerifiedCommit, now: int) -> Step:
         check_rev(commit.commit.rev, repo.rev, now)
         check_follows(repo, commit)
     except ChainBreak as refusal:
-        return Step(lost(repo), refusal=refusal, fetch=True)
+        return Step(_met(repo, commit), refusal=refusal, fetch=True)
     except Refused as refusal:
         return Step(repo, refusal=refusal)
     return Step(_at(repo, commit.commit), (commit,))
@@ -72,14 +75,14 @@ def check_follows(repo: Repo, commit: VerifiedCommit) -> None:
 
 
 def _first(repo: Repo, commit: VerifiedCommit, now: int) -> Step:
-    """Take a commit of a repository of which nothing is known: only the very first needs no fetching."""
-    if commit.since is not None or repo.rev is not None:
-        return Step(repo, fetch=True)
+    """Take a commit of a repository that is not synchronized: only the very first needs no fetching."""
     try:
-        check_rev(commit.commit.rev, None, now)
+        check_rev(commit.commit.rev, repo.rev, now)
     except Refused as refusal:
         return Step(repo, refusal=refusal)
-    return Step(_at(repo, commit.commit), (commit,))
+    if commit.since is None and repo.rev is None:
+        return Step(_at(repo, commit.commit), (commit,))
+    return Step(_met(repo, commit), fetch=True)
 
 
 def _wait(repo: Repo, commit: VerifiedCommit, now: int) -> Step:
@@ -111,8 +114,13 @@ def on_account(repo: Repo, active: bool, status: str | None) -> Step:
 
 
 def begin(repo: Repo) -> Repo:
-    """Return the repository while it is being fetched."""
-    return repo._replace(phase="in-progress", waiting=())
+    """Return the repository while it is being fetched; what waits already goes on waiting."""
+    return repo._replace(phase="in-progress")
+
+
+def _met(repo: Repo, commit: VerifiedCommit) -> Repo:
+    """Return a repository that is to be fetched since this commit, which waits for that."""
+    return repo._replace(phase="in-progress", waiting=(commit,))
 
 
 def lost(repo: Repo) -> Repo:
@@ -130,17 +138,16 @@ def on_fetched(repo: Repo, commit: Commit, now: int) -> Step:
         check_rev(commit.rev, last, now)
     except Refused as refusal:
         return Step(lost(repo), refusal=refusal)
+    before = tuple(each for each in repo.waiting if each.commit.rev <= commit.rev)
     found = _at(repo, commit)
     applied: list[VerifiedCommit] = []
-    for each in repo.waiting:
-        if each.commit.rev <= commit.rev:
-            continue
+    for each in repo.waiting[len(before) :]:
         step = on_commit(found, each, now)
         found = step.repo
         applied += step.apply
         if step.fetch:
-            return Step(found, tuple(applied), step.refusal, fetch=True)
-    return Step(found, tuple(applied))
+            return Step(found, tuple(applied), step.refusal, True, before)
+    return Step(found, tuple(applied), before=before)
 
 
 def _at(repo: Repo, commit: Commit) -> Repo:

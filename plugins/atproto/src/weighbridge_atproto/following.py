@@ -256,7 +256,6 @@ class Following:
                     return
             except (Refused, Unavailable) as error:
                 self.refused[error.code] += 1
-                self._keep(chain.lost(self._known(did)))
                 self._failures[did] += 1
             if not self._known(did).active:
                 return
@@ -278,7 +277,7 @@ class Following:
         step = chain.on_fetched(self._known(did), bundle.commit, self._clock())
         with self._keeping.batch():
             if step.refusal is None or step.apply or step.repo.rev == bundle.commit.rev:
-                self._compare(bundle)
+                self._compare(bundle, step.before)
             self._keep(step.repo)
             for commit in step.apply:
                 self._apply(commit)
@@ -287,10 +286,21 @@ class Following:
             self.refused[step.refusal.code] += 1
         return step.repo.phase != "synchronized"
 
-    def _compare(self, bundle: Bundle) -> None:
-        """Find what a fetched repository has and this node had not, and the other way round; the root first."""
+    def _compare(self, bundle: Bundle, before: tuple[VerifiedCommit, ...]) -> None:
+        """Find what a fetched repository has and this node had not, and the other way round; the root first.
+
+        What the commits `before` it touched comes after the rest, and in their order: all else is older than they.
+        """
         did = bundle.identity.did
-        before, now = self._keeping.records(did), dict(bundle.tree.items())
+        touched = {change.path for commit in before for change in commit.changes}
+        known, now = self._keeping.records(did), dict(bundle.tree.items())
         root = self._watched.game.removeprefix(f"at://{did}/")
-        for path in sorted({*before, *now}, key=lambda each: (each != root, each)):
-            self._change(bundle, path, now.get(path))
+        paths = sorted({*known, *now}, key=lambda each: (each != root, each))
+        for path in paths:
+            if path not in touched:
+                self._change(bundle, path, now.get(path))
+        for commit in before:
+            self._apply(commit)
+        for path in paths:
+            if path in touched:
+                self._change(bundle, path, now.get(path))
