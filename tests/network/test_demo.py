@@ -85,9 +85,10 @@ async def test_a_signal_at_any_moment_leaves_nothing_behind(
         if after in line:
             break
     demo.send_signal(sign)
-    out, _ = demo.communicate(timeout=60)
+    out, err = demo.communicate(timeout=60)
     assert demo.returncode == 130
     assert out == ""
+    assert err.splitlines()[-1] == "weighbridge: interrupted"
     assert processes(environment[MARK]) == []
     assert list((tmp_path / "tmp").iterdir()) == []
 

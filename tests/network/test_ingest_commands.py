@@ -11,10 +11,13 @@ from typing import Any
 import pytest
 from ingest_games import GAME, Table, data_of, flip, note, player
 from nodes import World
+from prometheus_client import generate_latest
 from weighbridge.identity import Envelope, envelope_to_json
 from weighbridge_services.cli import main
+from weighbridge_services.health import note as note_gauges
 from weighbridge_services.ingest.arrivals import Arrival
 from weighbridge_services.ingest.errors import Stopping
+from weighbridge_services.metrics import REGISTRY
 
 COLLECTION = "example.coin.note"
 
@@ -105,8 +108,8 @@ async def test_a_player_hands_in_at_somebody_elses_node(
 
 @pytest.mark.parametrize(
     "text",
-    ["no JSON", "[3]", '{"v": 1}', "{}\n[]\n", "\x07"],
-    ids=["text", "a list", "a part", "lines", "CBOR"],
+    ["no JSON", "[3]", '{"v": 1}', "{}\n[]\n", "\x07", "", " \n\n"],
+    ids=["text", "a list", "a part", "lines", "CBOR", "nothing", "empty lines"],
 )
 async def test_a_file_without_envelopes_is_refused(
     table: Table, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
@@ -143,6 +146,31 @@ async def test_entries_come_as_json_from_where_they_are_wanted(
     assert await run(*arguments) == 0
     assert [json.loads(line)["entry"]["seq"] for line in capsys.readouterr().out.splitlines()] == [1, 2]
     assert await run("log", "tail", "--node", table.lister.folder, "--count", 0) == 0
+
+
+async def test_entries_that_are_not_there_yet_are_waited_for(
+    table: Table, capsys: pytest.CaptureFixture[str]
+) -> None:
+    watching = asyncio.create_task(
+        run("log", "tail", "--node", table.lister.folder, "--from", 4, "--count", 1)
+    )
+    for rkey in "abc":
+        await table.submit(data_of(note(player(1), rkey)))
+    assert await asyncio.wait_for(watching, 20) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.split()[0] == "4"
+
+
+async def test_what_is_refused_shows_in_the_metrics_by_code(table: Table) -> None:
+    bad = note(player(3), "c")
+    bad = Envelope(bad.author, bad.game, bad.collection, bad.rkey, bad.value, bytes(64))
+    await table.submit(data_of(bad))
+    service, _ = table.services["alma"]
+    note_gauges({"ingest": service.health()})
+    said = generate_latest(REGISTRY).decode()
+    assert 'weighbridge_refused{code="bad-signature",service="ingest"} 1.0' in said
+    assert f'weighbridge_entries{{game="{GAME}",service="ingest"}} 2.0' in said
+    assert 'weighbridge_behind{service="ingest"} 0.0' in said
 
 
 async def test_another_game_is_refused(table: Table, capsys: pytest.CaptureFixture[str]) -> None:

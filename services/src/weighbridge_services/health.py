@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import socket
+from collections import Counter
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -15,7 +16,7 @@ from prometheus_client import make_asgi_app
 
 from weighbridge_services.broker.errors import PortTaken
 from weighbridge_services.config import HttpTable
-from weighbridge_services.metrics import HEALTH, NUMBERS, REGISTRY
+from weighbridge_services.metrics import BEHIND, ENTRIES, HEALTH, NUMBERS, REFUSED, REGISTRY
 
 Healths = Callable[[], dict[str, dict[str, Any]]]
 """What a node's services say of themselves, by name."""
@@ -112,6 +113,23 @@ def note(healths: dict[str, dict[str, Any]]) -> None:
         for key, value in each.items():
             if isinstance(value, int | float):
                 NUMBERS.labels(name, key).set(value)
+        _note_games(name, each)
+
+
+def _note_games(name: str, health: dict[str, Any]) -> None:
+    found = health.get("games")
+    games: dict[str, dict[str, Any]] = found if isinstance(found, dict) else {}
+    behind = [each["lag"] for each in games.values() if "lag" in each]
+    if behind or "behind" in health:
+        BEHIND.labels(name).set(sum(behind) + health.get("behind", 0))
+    refused: Counter[str] = Counter()
+    for game, each in games.items():
+        if "size" in each:
+            ENTRIES.labels(name, game).set(each["size"])
+        refused.update(each.get("rejected", {}))
+        refused.update(each.get("refused", {}))
+    for code, count in refused.items():
+        REFUSED.labels(name, code).set(count)
 
 
 def as_response(status: int, body: dict[str, Any]) -> AsgiResponse:

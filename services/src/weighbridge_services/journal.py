@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
+from collections.abc import Generator
 from typing import Any
 
 import structlog
@@ -39,3 +41,15 @@ def set_up(table: LogTable) -> None:
         structlog.stdlib.ProcessorFormatter(processors=[meta, *renderer], foreign_pre_chain=shared)
     )
     logging.basicConfig(level=max(level, logging.WARNING), handlers=[handler], force=True)
+
+
+@contextlib.contextmanager
+def aside() -> Generator[None]:
+    """Send what our code says meanwhile to standard error: standard output is a command's answer."""
+    structlog.configure(
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr), cache_logger_on_first_use=False
+    )
+    try:
+        yield
+    finally:
+        structlog.reset_defaults()

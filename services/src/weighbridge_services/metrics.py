@@ -6,12 +6,22 @@ from prometheus_client import CollectorRegistry, Counter, Gauge
 
 REGISTRY = CollectorRegistry()
 
-LISTED = Counter("weighbridge_listed", "Entries listed or followed.", ["game"], registry=REGISTRY)
 FOLDED = Counter("weighbridge_folded", "Entries folded.", ["game"], registry=REGISTRY)
 RULE_FAULTS = Counter("weighbridge_rule_faults", "Failures of rule-set code.", ["game"], registry=REGISTRY)
-REFUSED = Counter("weighbridge_refused", "Inputs refused, by code.", ["service", "code"], registry=REGISTRY)
-LAG = Gauge(
-    "weighbridge_lag_seconds", "How far a service is behind what it reads.", ["service"], registry=REGISTRY
+REFUSED = Gauge(
+    "weighbridge_refused", "Inputs refused since the start, by code.", ["service", "code"], registry=REGISTRY
+)
+ENTRIES = Gauge(
+    "weighbridge_entries",
+    "Entries of a game that a service has taken.",
+    ["service", "game"],
+    registry=REGISTRY,
+)
+BEHIND = Gauge(
+    "weighbridge_behind",
+    "Entries by which a service is behind what it reads.",
+    ["service"],
+    registry=REGISTRY,
 )
 BROKER_RESTARTS = Gauge("weighbridge_broker_restarts", "Restarts of the embedded broker.", registry=REGISTRY)
 RECONNECTS = Gauge("weighbridge_reconnects", "Reconnections to the broker.", ["service"], registry=REGISTRY)

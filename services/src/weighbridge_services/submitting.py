@@ -53,6 +53,8 @@ def envelopes_in(path: Path) -> list[bytes]:
         return [_from_json(json.loads(data), str(path))]
     except ValueError:
         lines = [(n, line) for n, line in enumerate(data.splitlines(), 1) if line.strip()]
+    if not lines:
+        raise BadSubmission(f"{path} is empty")
     try:
         return [_from_json(json.loads(line), f"{path}, line {n}") for n, line in lines]
     except ValueError as error:

@@ -38,7 +38,10 @@ async def tail_of(folder: Path, game: str | None, start: int | None) -> AsyncGen
     try:
         last = await bus.last(subjects.stream("LOG"), subjects.log)
         held = last.sequence if last is not None else 0
-        first = max(1, held - LAST + 1) if start is None else max(0, start) + 1
+        wanted = max(0, held - LAST if start is None else start)
+        first = (
+            min(wanted, held) + 1
+        )  # a stream that ends before the place where reading begins is one that began anew
         found: asyncio.Queue[Listed] = asyncio.Queue(maxsize=1_000)
 
         async def take(messages: Sequence[Incoming]) -> None:
@@ -47,7 +50,9 @@ async def tail_of(folder: Path, game: str | None, start: int | None) -> AsyncGen
 
         bus.follow(subjects.stream("LOG"), subjects.log, lambda: first, take)
         while True:
-            yield await _next(bus, found)
+            entry = await _next(bus, found)
+            if entry.entry.seq >= wanted:
+                yield entry
     finally:
         with contextlib.suppress(asyncio.CancelledError):
             await bus.stop()

@@ -230,3 +230,17 @@ def test_a_stream_closed_beforehand_changes_no_exit_code(closed: str, code: int)
     command = ["sh", "-c", f"{sys.executable} -m weighbridge_services {closed}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (code, "", "")
+
+
+def test_ctrl_c_while_the_command_is_still_being_imported_is_one_line() -> None:
+    early = """
+import runpy, sys
+class Pressed:
+    def find_spec(self, name, path=None, target=None):
+        if name == "weighbridge_services.cli":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Pressed())
+runpy.run_module("weighbridge_services", run_name="__main__")
+"""
+    done = subprocess.run([sys.executable, "-c", early], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "weighbridge: interrupted\n")

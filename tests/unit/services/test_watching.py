@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 from weighbridge_services.broker.errors import PortTaken
 from weighbridge_services.creating import create_node
 from weighbridge_services.doctor import BAD, OK, WARN, examine
 from weighbridge_services.doctor.clock import compared
 from weighbridge_services.health import health_of, listen, unhealthy
 from weighbridge_services.service import NoService, named, names
+from weighbridge_services.wire import reading
 
 SECOND = 1_000_000
 BARE = '[node]\nname = "alma"\n[broker]\nport = 0\n'
@@ -132,3 +134,19 @@ def test_the_doctor_says_it_of_a_folder_without_a_node(tmp_path: Path) -> None:
 def test_a_beacon_source_that_is_not_there_is_said(tmp_path: Path) -> None:
     node = create_node(tmp_path / "alma", BARE + '[[beacons]]\nsource = "nowhere"\n')
     assert levels(node.folder)["clock"] == [BAD]
+
+
+def test_waiting_for_a_stream_is_told_once_however_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "RETRY", 0)
+
+    async def take(_: Any) -> None:
+        raise AssertionError
+
+    async def wait(*reasons: str) -> None:
+        each = reading.Reading(None, "LOG", take, 1)  # type: ignore[arg-type]
+        for reason in reasons:
+            await each.wait(OSError(reason))
+
+    with capture_logs() as told:
+        asyncio.run(wait("not there", "not there", "not there", "not connected"))
+    assert [each["reason"] for each in told] == ["not there", "not connected"]

@@ -56,9 +56,11 @@ def register(subparsers: Subparsers) -> None:
 
 def tail(args: argparse.Namespace) -> int:
     """Run `log tail`."""
-    from weighbridge_services.tailing import tail_of  # noqa: PLC0415 - files are looked at without a broker
+    from weighbridge_services import journal  # noqa: PLC0415 - files are looked at without a broker
+    from weighbridge_services.tailing import tail_of  # noqa: PLC0415
 
-    return asyncio.run(_tail(args, tail_of(args.node, args.game, args.start)))
+    with journal.aside():
+        return asyncio.run(_tail(args, tail_of(args.node, args.game, args.start)))
 
 
 async def _tail(args: argparse.Namespace, entries: AsyncGenerator[Listed]) -> int:

@@ -29,6 +29,8 @@ def run(keep: Path | None, *, json: bool) -> int:
     with workspace(keep) as folder, quiet(folder):
         outcome = until_done(play(folder))
         if outcome is None:
+            stays = f"; what there is of the game stays in {keep}" if keep is not None else ""
+            print(f"weighbridge: interrupted{stays}", file=sys.stderr)
             return INTERRUPTED
         write_log(folder, outcome)
         if json:

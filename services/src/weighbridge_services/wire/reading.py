@@ -44,6 +44,7 @@ class Reading:
         self.batch = batch
         self._handle = handle
         self._busy = 0
+        self._awaited = ""
         self.finishing = False
 
     def finish(self) -> bool:
@@ -66,6 +67,14 @@ class Reading:
     async def take(self, messages: list[Msg]) -> None:
         """Handle and acknowledge."""
         raise NotImplementedError
+
+    async def wait(self, error: BaseException) -> None:
+        """Wait a little for a stream that cannot be read yet, and say so once: another node may be away for days."""
+        reason = str(error) or type(error).__name__
+        if reason != self._awaited:
+            log.info("waiting for a stream", stream=self.stream, reason=reason)
+        self._awaited = reason
+        await asyncio.sleep(RETRY)
 
     async def run(self) -> None:
         """Read until cancelled or finishing."""
@@ -97,8 +106,9 @@ class Durable(Reading):
             try:
                 info = await self.bus.while_connected(self.bus.js.add_consumer(self.stream, self._config))
                 pull = await self.bus.pull(self.stream, info.name, self.batch)
+                self._awaited = ""
             except (Unavailable, *LOST) as error:
-                await wait_for_stream(self.stream, error)
+                await self.wait(error)
                 continue
             try:
                 await self._read(pull)
@@ -157,8 +167,9 @@ class Ordered(Reading):
             try:
                 await self._find_place()
                 pull = await self._consumer()
+                self._awaited = ""
             except (Unavailable, *LOST) as error:
-                await wait_for_stream(self.stream, error)
+                await self.wait(error)
                 continue
             try:
                 await self._read(pull)
@@ -238,9 +249,3 @@ def ended(task: asyncio.Task[None]) -> bool:
 async def settle(answers: Sequence[Awaitable[None]]) -> None:
     """Send acknowledgements. One that is lost costs a redelivery, which is harmless."""
     await asyncio.gather(*answers, return_exceptions=True)
-
-
-async def wait_for_stream(stream: str, error: BaseException) -> None:
-    """Wait a little for a stream that cannot be read yet."""
-    log.info("waiting for a stream", stream=stream, reason=str(error) or type(error).__name__)
-    await asyncio.sleep(RETRY)
