@@ -102,6 +102,34 @@ def test_what_names_no_record_of_a_did_is_refused(text):
     assert not syntax.is_record_uri(text)
 
 
+@given(at=st.integers(0, 60), cut=st.integers(0, 3), put=st.text(alphabet="ad:.-%_~/@#09Z\n ", max_size=3))
+def test_what_is_found_at_once_is_what_is_taken_apart(at, cut, put):
+    text = RECORD[:at] + put + RECORD[at + cut :]
+    with contextlib.suppress(BadAtUri):
+        parse_record_uri(text)
+        assert syntax.is_record_uri(text)
+        return
+    assert not syntax.is_record_uri(text)
+
+
+@pytest.mark.parametrize(
+    ("did", "collection", "rkey"),
+    [
+        pytest.param(2_048, 11, 3, id="did"),
+        pytest.param(20, 317, 3, id="collection"),
+        pytest.param(20, 11, 512, id="rkey"),
+    ],
+)
+def test_a_record_s_uri_has_parts_of_the_greatest_length_and_no_longer(did, collection, rkey):
+    def uri(did: int, collection: int, rkey: int) -> str:
+        nsid = "a." * (collection // 2 - 1) + "b" * (collection % 2 + 2)
+        return f"at://did:a:{'a' * (did - 6)}/{nsid}/{'x' * rkey}"
+
+    assert syntax.is_record_uri(uri(did, collection, rkey))
+    more = [did + (did == 2_048), collection + (collection == 317), rkey + (rkey == 512)]
+    assert not syntax.is_record_uri(uri(*more))
+
+
 @given(st.text(alphabet="ad:.-%_~/@#09Z\n ", max_size=40))
 def test_any_text_is_an_at_uri_or_refused_as_one(text):
     uri = "at://" + text
@@ -115,3 +143,4 @@ def test_any_text_is_an_at_uri_or_refused_as_one(text):
 def test_a_hostile_name_is_judged_at_once(text):
     for check in CHECKS.values():
         check(text)
+    syntax.is_record_uri(f"at://{DID}/{text}/x")

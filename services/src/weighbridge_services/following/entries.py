@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from functools import lru_cache
+from typing import Any, ClassVar, Final
 
 from weighbridge import codec
 from weighbridge.cid import Cid
@@ -12,6 +13,9 @@ from weighbridge.log.chain import check_next
 from weighbridge.log.entries import Entry, Listed, decode_entry, read_listed
 
 from weighbridge_services.wire.errors import Again
+
+RECENT: Final = 2_048
+"""Messages whose entries are remembered: the services of one process read each of them one after the other."""
 
 
 class OwnLogDiffers(Broken):
@@ -68,17 +72,17 @@ class LogReader:
 
     def _read(self, data: bytes) -> Listed:
         try:
-            value: Any = codec.decode(data)
-            if not isinstance(value, dict) or type(value.get("entry")) is not bytes:
-                raise OwnLogDiffers(f"a message of the log stream of {self.game} holds no entry")
-            return read_listed(value["entry"], value.get("record"))
+            listed = listed_in(data)
         except Refused as refused:
             raise self._differs(refused) from refused
+        if listed is None:
+            raise OwnLogDiffers(f"a message of the log stream of {self.game} holds no entry")
+        return listed
 
     def _check(self, last: tuple[Entry, Cid] | None, listed: Listed) -> None:
         before, cid = (None, None) if last is None else last
         try:
-            check_next(before, cid, listed.entry, self.game)
+            check_next(before, cid, listed.entry, self.game, formed=True)
         except Refused as refused:
             raise self._differs(refused) from refused
 
@@ -87,3 +91,13 @@ class LogReader:
             f"the log stream of {self.game} does not go on from what was read of it ({refused.code}:"
             f" {refused.message}); compare it with ingest's ledger, or restore the newest one"
         )
+
+
+@lru_cache(maxsize=RECENT)
+def listed_in(data: bytes) -> Listed | None:
+    """Return the entry of a message of a log stream, with its record; None where there is none. Raises Refused."""
+    value: Any = codec.decode(data)
+    entry, record = (value.get("entry"), value.get("record")) if isinstance(value, dict) else (None, None)
+    if not isinstance(entry, bytes) or not isinstance(record, bytes | None):
+        return None
+    return read_listed(entry, record)

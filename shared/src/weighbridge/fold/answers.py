@@ -92,8 +92,11 @@ def cells(answer: Any) -> dict[str, Any]:
     return dict(answer)
 
 
+_TEXT = {str}
+
+
 def _texts(found: Iterable[Any]) -> bool:
-    return all(type(each) is str for each in found)
+    return {*map(type, found)} <= _TEXT
 
 
 def told(found: Iterable[Problem]) -> str:

@@ -26,6 +26,7 @@ _HANDLE = re.compile(rf"(?:{_LABEL}\.)+{_TOP_LABEL}")
 # The name, the last segment, has no hyphen and does not begin with a digit; the first begins with a letter.
 _NSID = re.compile(rf"{_TOP_LABEL}(?:\.{_LABEL})+\.[a-zA-Z][a-zA-Z0-9]{{0,62}}")
 _RKEY = re.compile(r"[a-zA-Z0-9_~.:-]+")
+_RECORD = re.compile(rf"at://({_DID.pattern})/({_NSID.pattern})/({_RKEY.pattern})")
 _TID_LETTERS = "234567abcdefghijklmnopqrstuvwxyz"
 _TID = re.compile(r"[234567abcdefghij][234567abcdefghijklmnopqrstuvwxyz]{12}")
 
@@ -131,9 +132,12 @@ def parse_record_uri(text: object) -> AtUri:
 
 
 def is_record_uri(text: object) -> bool:
-    """Whether the text is the at-uri of one record of a DID."""
-    try:
-        parse_record_uri(text)
-    except BadAtUri:
+    """Whether the text is the at-uri of one record of a DID: what `parse_record_uri` takes, found out at once."""
+    if not isinstance(text, str) or len(text) > MAX_AT_URI:
         return False
-    return True
+    found = _RECORD.fullmatch(text)
+    if found is None:
+        return False
+    did, collection, rkey = found.groups()
+    fits = len(did) <= MAX_DID and len(collection) <= MAX_NSID and len(rkey) <= MAX_RKEY
+    return fits and rkey not in (".", "..")

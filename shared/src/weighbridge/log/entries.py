@@ -10,7 +10,7 @@ from weighbridge.cid import Cid
 from weighbridge.codec import decode, encode
 from weighbridge.codec.errors import CodecRefused
 from weighbridge.errors import WeighbridgeError
-from weighbridge.identity.syntax import is_did, parse_record_uri
+from weighbridge.identity.syntax import is_did, is_record_uri, parse_record_uri
 from weighbridge.limits import MAX_ENTRY
 from weighbridge.log.errors import (
     EntryEncoding,
@@ -224,6 +224,8 @@ def _check_subject(entry: Entry) -> None:
 
 
 def _check_uri(name: str, uri: object) -> None:
+    if is_record_uri(uri):
+        return
     try:
         parse_record_uri(uri)
     except WeighbridgeError as error:
