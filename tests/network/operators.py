@@ -14,7 +14,7 @@ from weighbridge.identity import open_envelope
 from weighbridge.plugins import pin
 from weighbridge_services.cross_check.app import Service as CrossCheck
 from weighbridge_services.folding.rulesets import Running
-from weighbridge_services.folding.statements import open_statement
+from weighbridge_services.folding.statements import Statement, open_statement
 from weighbridge_services.node import Node
 
 
@@ -67,9 +67,11 @@ class Operator:
         return codec.decode(await self.bus.ask(self.node.subjects(GAME).rpc("agreed"), codec.encode({})))
 
     async def verdicts(self) -> list[tuple[str, str | None]]:
+        return [(each.verdict, each.reason) for each in await self.statements() if each.verdict != "ok"]
+
+    async def statements(self) -> list[Statement]:
         found = await records(self.bus, self.node, "statement")
-        said = [open_statement(data, GAME, self.node.operator_record(GAME)).statement for data in found]
-        return [(each.verdict, each.reason) for each in said if each.verdict != "ok"]
+        return [open_statement(data, GAME, self.node.operator_record(GAME)).statement for data in found]
 
     async def findings(self) -> list[dict[str, Any]]:
         return [open_envelope(data).value for data in await records(self.bus, self.node, "finding")]

@@ -136,6 +136,8 @@ async def test_a_node_in_the_minority_that_is_sure_of_itself_says_so_and_stops_c
     assert len([each for each in await three[2].findings() if each["code"] == "divergence"]) >= 1
     assert await three[0].until_said("disagree") == "delta"
     assert three[2].folding.service.health()["unhealthy"][0].startswith("outvoted")
+    # What weakens the game is said with every statement, `disagree` among them.
+    assert all({"private chain", "no witnesses"} <= set(each.says) for each in await three[0].statements())
 
 
 async def test_a_difference_is_found_without_the_other_nodes_answers_from_its_transcript(

@@ -163,6 +163,7 @@ async def test_a_node_without_the_next_version_ends_the_transcript_and_goes_on_o
     said, reason, origin, size = await verdict(first)
     assert (said, reason, size) == ("cannot-run", "pin-mismatch", 1)
     assert OTHER_PIN in origin
+    assert (await first.statements())[0].statement.says[-1] == "private chain"
     await first.stop()
     season.note(ANN, "installed at last")
     await folding.start(rulesets=Both(OTHER_PIN))

@@ -7,14 +7,12 @@ import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
-import msgspec
 import structlog
 from nats.aio.msg import Msg
-from weighbridge import codec
 from weighbridge.errors import Broken, Refused, Unavailable
 from weighbridge.ledger import Ledger
 from weighbridge.log import EMPTY_ROOT
-from weighbridge.log.entries import Listed, read_listed
+from weighbridge.log.entries import Listed
 
 from weighbridge_services.clock import Clock
 from weighbridge_services.config import GameTable
@@ -22,12 +20,14 @@ from weighbridge_services.fold.answers import Answers
 from weighbridge_services.fold.publishing import Publisher
 from weighbridge_services.fold.runner import Runner
 from weighbridge_services.fold.signing import Signing
+from weighbridge_services.folding.chains import chain_in
 from weighbridge_services.folding.errors import LogDiffers, OwnLogMalformed
 from weighbridge_services.folding.letters import Letters, Run
 from weighbridge_services.folding.replaying import first_value
 from weighbridge_services.folding.rulesets import RuleSets, wanted_origin
 from weighbridge_services.folding.statements import Statement
 from weighbridge_services.folding.store import FoldStore
+from weighbridge_services.following import listed_in
 from weighbridge_services.node import Node
 from weighbridge_services.wire import Again, Bus
 
@@ -36,14 +36,6 @@ IDLE: Final = 1.0
 RETRY: Final = 0.25
 
 log = structlog.get_logger()
-
-
-class LogMessage(msgspec.Struct, frozen=True):
-    """A message of a log stream; the envelope that proves the record was ingest's to verify."""
-
-    entry: bytes
-    record: bytes | None = None
-    proof: bytes | None = None
 
 
 class Means(NamedTuple):
@@ -158,12 +150,14 @@ class GameFold:
 
     def _entry(self, data: bytes) -> Listed:
         try:
-            message = codec.decode_as(data, LogMessage)
-            return read_listed(message.entry, message.record)
+            listed = listed_in(data)
         except Refused as refused:
             raise OwnLogMalformed(
                 f"the log stream of {self.runner.store.game} holds what is no entry: {refused}"
             ) from refused
+        if listed is None:
+            raise OwnLogMalformed(f"a message of the log stream of {self.runner.store.game} holds no entry")
+        return listed
 
     async def _hear(self, messages: list[Msg]) -> None:
         await self._means.run(self.signing.hear, [message.data for message in messages], self._lister)
@@ -244,7 +238,9 @@ class GameFold:
         origin = (
             era.origin if era else wanted_origin(store.game, first_value(store), self._means.table.ruleset)
         )
+        chain = chain_in(store)
+        private = [chain.label] if chain is not None and chain.private else []
         statement = Statement(
-            store.game, "cannot-run", origin, size, root, reason=cannot.code, says=[cannot.message]
+            store.game, "cannot-run", origin, size, root, reason=cannot.code, says=[cannot.message, *private]
         )
         self.signing.post(statement)

@@ -17,7 +17,7 @@ from weighbridge_services.folding.store import LEDGER, FoldStore
 
 def label_of(store: FoldStore) -> str | None:
     """Return what the chain of a game's dice is called, or None before a root has opened the game."""
-    chain = _chain(store)
+    chain = chain_in(store)
     return None if chain is None else chain.label
 
 
@@ -30,7 +30,8 @@ def label_at(folder: Path, game: str) -> str | None:
         return None
 
 
-def _chain(store: FoldStore) -> Chain | None:
+def chain_in(store: FoldStore) -> Chain | None:
+    """Return the chain of a game's dice, or None before a root has opened the game."""
     data = Past(store).value(ROOT_KEY, store.folded - 1) if store.folded else None
     versions = () if data is None else codec.decode_as(data, RootCell).versions
     if not versions:
