@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from weighbridge.ledger import Report, restore
 from weighbridge_services.cli import main
+from weighbridge_services.commands import ledger
 from weighbridge_services.creating import create_node
 from weighbridge_services.locks import Lock
 from weighbridge_services.node import Node
@@ -98,6 +100,24 @@ def test_nothing_is_restored_under_a_node_that_runs(
     assert "node-runs" in capsys.readouterr().err
 
 
-def test_a_backup_does_not_write_over_another(node: Node, tmp_path: Path) -> None:
-    main(["ledger", "backup", "--node", str(node.folder), str(tmp_path / "copy")])
-    assert main(["ledger", "backup", "--node", str(node.folder), str(tmp_path / "copy")]) != 0
+def test_a_backup_does_not_write_over_another(
+    node: Node, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "copy").mkdir()
+    assert main(["ledger", "backup", "--node", str(node.folder), str(tmp_path / "copy")]) == 0
+    assert main(["ledger", "backup", "--node", str(node.folder), str(tmp_path / "copy")]) == 2
+    assert capsys.readouterr().err.startswith("weighbridge: folder-in-use: ")
+
+
+def test_a_backup_that_is_interrupted_leaves_nothing(
+    node: Node, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def one_then_ctrl_c(source: Path, target: Path) -> Report:
+        if target.name == "ingest.db":
+            raise KeyboardInterrupt
+        return restore(source, target)
+
+    monkeypatch.setattr(ledger, "restore", one_then_ctrl_c)
+    before = sorted(tmp_path.iterdir())
+    assert main(["ledger", "backup", "--node", str(node.folder), str(tmp_path / "copy")]) == 130
+    assert sorted(tmp_path.iterdir()) == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import secrets
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,13 @@ from weighbridge.ledger import Fault, Ledger, LedgerCorrupt, LedgerLocked, Repor
 from weighbridge.ledger.opening import remove_database
 
 from weighbridge_services.commands import Subparsers, group_of, parser_of
+from weighbridge_services.creating import FolderInUse
+from weighbridge_services.files import sync_folder
 from weighbridge_services.locks import Lock
 from weighbridge_services.output import say_json
 
-BACKUP_TEXT = """Every ledger of the node is copied into FOLDER, which must not be there, and each copy is read
-and verified. The node may run. Keys are not copied: keep them elsewhere."""
+BACKUP_TEXT = """Every ledger of the node is copied into FOLDER, which must be empty or not there, and each copy
+is read and verified; all are there afterwards, or none. The node may run. Keys are not copied: keep them elsewhere."""
 VERIFY_TEXT = """Reads every row, hash, chain and root. Of a node that runs, copies are made and read. Exit code
 0: all sound; 1: faults, each on a line."""
 RESTORE_TEXT = """Every ledger in FOLDER is verified and put in its place. The node must not run, and must not
@@ -54,9 +57,20 @@ def register(subparsers: Subparsers) -> None:
 
 def backup(args: argparse.Namespace) -> int:
     """Run `ledger backup`."""
-    ledgers = ledgers_in(args.node / "ledger")
-    args.folder.mkdir(mode=0o700, parents=True)
-    say(args, {path.name: restore(path, args.folder / path.name) for path in ledgers})
+    ledgers, folder = ledgers_in(args.node / "ledger"), args.folder
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise FolderInUse(f"{folder} holds something already; name a folder that is empty or not there")
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Beside, then renamed: a backup that was interrupted would be restored with ledgers missing.
+    beside = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        beside.mkdir(mode=0o700)
+        reports = {path.name: restore(path, beside / path.name) for path in ledgers}
+        os.replace(beside, folder)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    sync_folder(folder.parent)
+    say(args, reports)
     return 0
 
 
