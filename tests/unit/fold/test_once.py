@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from book import ANN, BOB, DAY, GM, MINUTE, SECOND, Book, place
 from coin import RULES, Coin
 from test_evidence import (
@@ -27,6 +28,7 @@ from weighbridge.contract import Context, Docket, Needs, Table
 from weighbridge.dice import QUICKNET, round_time
 from weighbridge.identity import SIGNATURE, make_operator_record, verifier_key
 from weighbridge.identity.vkeys import COSIGNATURE
+from weighbridge.seals import seal_hash
 
 __all__ = ["beacons"]
 
@@ -172,3 +174,13 @@ def test_a_ruling_that_was_replaced_stays_so_when_what_replaced_it_is_replaced()
     kinds = ("strike", "release", "strike", "release")
     rulings = [book.put(GM, "move", {"kind": kind, "subject": flip}) for kind in kinds]
     assert [book.fold.world.is_void(each) for each in rulings] == [True, True, True, False]
+
+
+@pytest.mark.parametrize(("before", "code"), [(1, []), (0, ["opened-late"])], ids=["just before", "at it"])
+def test_a_seal_opens_until_the_microsecond_before_its_time_is_over(before: int, code: list[str]) -> None:
+    book = Book(RULES, root={"gm": GM})
+    salt = b"s" * 16
+    seal = seal_hash(book.game, ANN, ("hide",), salt, "x")
+    hidden = book.put(ANN, "move", {"kind": "hide", "seal": seal})
+    move = {"kind": "open", "opens": hidden, "salt": salt.hex(), "value": "x"}
+    assert book.reports(book.put(ANN, "move", move, wait=DAY - before)) == code
