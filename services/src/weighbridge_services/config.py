@@ -17,6 +17,7 @@ from weighbridge_services.problems import Problem, problems_of
 FILE: Final = "weighbridge.toml"
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,63}")
 DOMAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+BROKER_URL: Final = re.compile(r"(nats|tls|ws|wss)://[^\s/]+/?")
 INTERVAL: Final = re.compile(r"always|[0-9]{1,6}(ms|s|m|h)")
 
 
@@ -199,6 +200,11 @@ def checks(config: Config) -> Iterator[Problem]:
 def _broker_checks(broker: BrokerTable) -> Iterator[Problem]:
     if broker.kind == "url" and broker.url is None:
         yield "broker.url", 'is missing: kind = "url" needs the address of the broker'
+    if broker.url is not None and not BROKER_URL.fullmatch(broker.url):
+        yield (
+            "broker.url",
+            "is to be the address of a NATS server: nats://host:4222, or tls://, ws://, wss://",
+        )
     if broker.kind == "embedded":
         for name in ("url", "user", "password_file", "credentials"):
             if getattr(broker, name) is not None:

@@ -40,6 +40,11 @@ def problems(text: str) -> list[str]:
         pytest.param(NAMED + "[broker]\nport = 70000", ["broker.port"], id="a port beyond all ports"),
         pytest.param(NAMED + '[broker]\nkind = "url"', ["broker.url"], id="a broker nowhere"),
         pytest.param(
+            NAMED + '[broker]\nkind = "url"\nurl = "http://x"',
+            ["broker.url"],
+            id="an address that is not of NATS",
+        ),
+        pytest.param(
             NAMED + '[broker]\nurl = "nats://x"', ["broker.url"], id="an address for an embedded broker"
         ),
         pytest.param(NAMED + '[broker]\nsync-interval = "often"', ["broker.sync-interval"], id="no interval"),
