@@ -103,7 +103,7 @@ def _act(
         _report_stale(docket, ctx)
     act: Act = {
         "uri": docket.uri, "seq": docket.seq, "by": did, "action": action, "prompt": prompt, "day": game_day(docket),
-        "from": scene["from"], "to": scene["to"], "crew": stand.crew, "against": stand.against,
+        "from": scene["from"], "crew": stand.crew, "against": stand.against,
         "why": list(stand.why),
         "dots": dots, "harm": sheet["harm"].get(action, 0),
         "listing": cited.by_listing, "opens": cited.opens, "broken": cited.broken,

@@ -27,7 +27,8 @@ def owe(table: Table, docket: Docket, ctx: Context, cell: Cell) -> None:
         return
     act: Act = table[f"act/{docket.id}"]
     options, rules = CONSEQUENCES[cell["position"]], docket.rules
-    act["due"] = max(act["to"], ctx.day) + 1
+    window: dict[str, Any] = table[f"scene/{act['prompt']}"]
+    act["due"] = max(window["to"], ctx.day) + 1
     table[f"act/{docket.id}"] = act
     by_default = rules.consequence_default == "first"
     words = "Which consequence does this roll have?"
@@ -40,6 +41,21 @@ def owe(table: Table, docket: Docket, ctx: Context, cell: Cell) -> None:
     waiting = take_waiting(table, docket.id, "pick")
     if waiting is not None:
         _take(table, ctx, rules, docket.id, act, waiting)
+
+
+def hasten_picks(table: Table, ctx: Context, prompt: str, day: int) -> None:
+    """Let the picks of a prompt whose window ends sooner, with `day`, be due sooner too."""
+    for _, ask in list(table.items(f"in-{prompt}/")):
+        act: Act = table[f"act/{ask}"]
+        if act.get("due", 0) <= day + 1:
+            continue
+        del table[due_key(act["due"], "3-pick", act["seq"])]
+        table[due_key(day + 1, "3-pick", act["seq"])] = ask
+        table[f"act/{ask}"] = {**act, "due": day + 1}
+        asked = ctx.question("consequence", act["uri"])
+        if asked is not None and asked.due is not None:
+            ctx.close(asked.kind, asked.about)
+            ctx.ask(asked.kind, asked.about, asked.words, asked.options, asked.default, day_end(day + 1))
 
 
 def pick_consequence(table: Table, docket: Docket, ctx: Context) -> None:

@@ -10,7 +10,7 @@ from weighbridge.contract import NOTHING, Context, Docket, Needs, Table
 from weighbridge_delvetown import asks, betweens
 from weighbridge_delvetown.assists import assist_line, take_assist
 from weighbridge_delvetown.calendar import game_day, record_outage, report_skew, use_ration
-from weighbridge_delvetown.consequences import pick_consequence
+from weighbridge_delvetown.consequences import hasten_picks, pick_consequence
 from weighbridge_delvetown.contests import take_answer
 from weighbridge_delvetown.crews import take_crew, take_join, take_leave
 from weighbridge_delvetown.documents import GM_KINDS
@@ -106,6 +106,12 @@ def _say(table: Table, docket: Docket, ctx: Context) -> None:
     """Talk is free, and counts for nothing (§2)."""
 
 
+def _close(table: Table, docket: Docket, ctx: Context) -> None:
+    prompt = close_prompt(table, docket, ctx)
+    if prompt:
+        hasten_picks(table, ctx, prompt, docket.day)
+
+
 def _retire(table: Table, docket: Docket, ctx: Context) -> None:
     retire(table, ctx, docket.author, docket.rules)
 
@@ -126,7 +132,7 @@ _PLAYERS: dict[str, Callable[[Table, Docket, Context], None]] = {
 }
 _GM: dict[str, Callable[[Table, Docket, Context], None]] = {
     "prompt": open_prompt,
-    "close": close_prompt,
+    "close": _close,
     "consequence": pick_consequence,
     "scar": scar,
     "strike": strike,

@@ -59,20 +59,21 @@ def _owner(value: dict[str, Any]) -> str:
     return str(value.get("target", {}).get("crew", ""))
 
 
-def close_prompt(table: Table, docket: Docket, ctx: Context) -> None:
-    """End a prompt's window with the current day."""
+def close_prompt(table: Table, docket: Docket, ctx: Context) -> str:
+    """End a prompt's window with the current day; the id of the prompt that ends sooner by it, or nothing."""
     prompt, today = move_id(docket.value["prompt"]), docket.day
     scene: dict[str, Any] | None = table.get(f"scene/{prompt}") if prompt else None
     if scene is None:
         ctx.report("bad-ruling", docket.uri, "There is no such prompt to close (§2).")
-        return
+        return ""
     if scene["closed"] or scene["to"] <= today:
-        return
+        return ""
     scene["to"] = today
     table[f"scene/{prompt}"] = scene
     shown: dict[str, Any] = table[f"prompt/{prompt}"]
     table[f"prompt/{prompt}"] = {**shown, "to": text_of(today)}
     table[due_key(today, "2-close", docket.seq)] = prompt
+    return prompt
 
 
 def begin_window(table: Table, prompt: str, day: int) -> None:
