@@ -7,7 +7,7 @@ from typing import Any
 
 HEAD = """\
 # A Weighbridge node. The whole node is this folder: keep keys/ secret, and back up keys/ and ledger/.
-# A setting that stands here behind a "#" has its default. Check your changes with `weighbridge node doctor`.
+# What stands here behind a "#" is not set, and shows how. Check your changes with `weighbridge node doctor`.
 
 [node]
 {name}
@@ -55,6 +55,7 @@ ruleset = {ruleset}
 # did = "did:key:…"
 # domain = "bela"              # where they have brokers of their own
 # [games.source]               # where a lister finds records, as its source says
+# root = "root.json"           # the root itself, as an envelope, where it is not handed in with `weighbridge submit`
 # [games.traces.dictated]      # settings of a tracer; this one reads what `weighbridge trace say` writes
 # path = "traces.jsonl"
 """

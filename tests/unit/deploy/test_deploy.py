@@ -69,6 +69,13 @@ def test_compose_gives_the_broker_its_configuration_and_keeps_its_data(compose: 
     assert 'store_dir: "/broker"' in (NATS / "nats.conf").read_text()
 
 
+def test_compose_asks_for_no_file_that_the_way_there_does_not_make(compose: dict[str, Any]) -> None:
+    assert [name for name, each in compose["services"].items() if "env_file" in each] == []
+    included = re.findall(r'^include "(.+)"', (NATS / "nats.conf").read_text(), re.MULTILINE)
+    assert included == ["passwords.conf"]
+    assert f"deploy/nats/{included[0]}.example" in (DEPLOY / "README.md").read_text()
+
+
 @pytest.mark.parametrize("text", ["a:\n    b: 1\n  c: 2", "a: 1\na: 2", "just words", "a: [1, {b: 2}]"])
 def test_what_the_reader_of_compose_does_not_know_it_refuses(text: str) -> None:
     with pytest.raises((ValueError, KeyError)):

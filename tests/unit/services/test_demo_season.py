@@ -15,6 +15,7 @@ from weighbridge.fold import Fold
 from weighbridge.identity import Signer, lint, open_envelope, sign_record, verify_envelope
 from weighbridge.identity.envelope import encode_envelope
 from weighbridge.plugins import Plugins
+from weighbridge_services.commands import demo
 from weighbridge_services.demo.season import GAME, MARGIN, SECOND, Given, Season, Wait, beacons, lines, rounds
 from weighbridge_services.demo.story import tell
 
@@ -53,6 +54,10 @@ def cells(fold: Fold, prefix: str) -> dict[str, Any]:
 def test_every_record_is_signed_but_the_one_that_is_to_be_forged(season: Season) -> None:
     forged = [item for item in given(season) if not holds(item)]
     assert [item.envelope.rkey for item in forged] == ["1121-forged"]
+
+
+def test_the_help_counts_the_asks_as_they_are(season: Season) -> None:
+    assert f"{len(moves(season, 'ask'))} asks" in demo.TEXT
 
 
 def holds(item: Given) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from weighbridge_services.commands import Subparsers, parser_of
 
-TEXT = """Seven players, 55 rolls, eleven days of 2023 whose dice come from real beacons of the League of Entropy. One
+TEXT = """Seven players, 59 asks, eleven days of 2023 whose dice come from real beacons of the League of Entropy. One
 operator lists the game, three more follow, verify, fold and cosign, each a process with its own keys and
 ledger on one broker; a fifth runs rules with one constant changed and is caught. Everything is checked once
 more from the log before anything is claimed. Exit code 0: all of it held; nothing is left running, and
