@@ -79,12 +79,24 @@ class Host:
             return web.Response(status=self.status, body=made.export())
         if name == "getRecord":
             return web.Response(body=self._record(request))
+        if name in ("createSession", "createRecord"):
+            return await self._write(name, await request.json(), request)
         did = request.path[1:]
         made = self.repos.get(did)
         if made is None:
             return web.Response(status=404)
         service = [{"id": "#atproto_pds", "serviceEndpoint": self.url}]
         return web.Response(body=json.dumps(document(did, made.key, service=service)).encode())
+
+    async def _write(self, name: str, asked: Any, request: web.Request) -> web.Response:
+        if name == "createSession":
+            if asked["password"] != "secret":
+                return web.Response(status=401)
+            return web.json_response({"did": asked["identifier"], "accessJwt": "token"})
+        assert request.headers["Authorization"] == "Bearer token"
+        made, path = self.repos[asked["repo"]], f"{asked['collection']}/{asked.get('rkey', 'generated')}"
+        await self.commit(made, {path: codec.from_json(asked["record"])})
+        return web.json_response({"uri": f"at://{made.did}/{path}", "cid": str(made.tree.get(path))})
 
     def _record(self, request: web.Request) -> bytes:
         made = self.repos[request.query["did"]]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from weighbridge import codec
 from weighbridge.cid import DAG_CBOR, RAW, BadCid, Cid
+from weighbridge.identity import Signer, encode_envelope, envelope_to_json, sign_record
 from weighbridge.identity.syntax import (
     AtUri,
     BadAtUri,
@@ -62,6 +63,7 @@ __all__ = [
     "RepoPublicKey",
     "RepoRefused",
     "RevNotAfter",
+    "Signer",
     "Tree",
     "carry",
     "carry_again",
@@ -69,6 +71,8 @@ __all__ = [
     "check_path",
     "check_rev",
     "codec",
+    "encode_envelope",
+    "envelope_to_json",
     "is_carried",
     "is_did",
     "is_handle",
@@ -89,6 +93,7 @@ __all__ = [
     "read_repo",
     "read_slice",
     "record_of",
+    "sign_record",
     "tid_time",
     "write_car",
     "write_proof",
