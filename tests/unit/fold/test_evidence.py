@@ -194,7 +194,16 @@ def test_receipts_of_the_lister_or_of_a_log_without_the_record_do_not_count(
 def test_a_receipt_that_does_not_fit_the_log_is_reported(change: dict[str, Any]) -> None:
     book = opened(ROUND, lister=LISTER.did, policy=OPERATORS)
     operators_of(book)
-    assert book.reports(receipt(book, OPA, 1_700_000_000, **change)) == ["bad-receipt"]
+    assert book.reports(receipt(book, OPA, book.now // SECOND, **change)) == ["bad-receipt"]
+
+
+@pytest.mark.parametrize(
+    ("behind", "codes"), [pytest.param(5, [], id="5 s"), pytest.param(6, ["bad-receipt"], id="6 s")]
+)
+def test_a_receipt_is_dated_at_most_five_seconds_before_what_it_holds(behind: int, codes: list[str]) -> None:
+    book = opened(ROUND, lister=LISTER.did, policy=OPERATORS)
+    operators_of(book)
+    assert book.reports(receipt(book, OPA, book.now // SECOND - behind)) == codes
 
 
 def test_an_operator_record_of_a_foreign_shape_counts_for_nothing() -> None:
@@ -203,7 +212,7 @@ def test_an_operator_record_of_a_foreign_shape_counts_for_nothing() -> None:
     assert book.reports(uri) == ["bad-operator"]
     stranger = Signer(b"\x09" * 32)
     KEYS[stranger.did] = (Signer(b"\x0a" * 32), Signer(b"\x0b" * 32))
-    assert book.reports(receipt(book, stranger, 1_700_000_000)) == ["bad-receipt"]
+    assert book.reports(receipt(book, stranger, book.now // SECOND)) == ["bad-receipt"]
 
 
 # --- traces ------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from book import ANN, BOB, GM, Book, refolded
+from book import ANN, BOB, GM, SECOND, Book, refolded
 from coin import RULES, Coin
 from test_evidence import LISTER, OPA, OPB, OPC, OPERATORS, operators_of, receipt
 from weighbridge.codec import cid_of
@@ -89,9 +89,9 @@ def test_a_new_gm_takes_office_when_the_quorum_in_force_holds_the_change() -> No
     book.put(GM, "root", {**root, "gm": BOB}, uri=book.game, op="update")
     assert gm(book) == GM
     for signer in (LISTER, OPA):
-        receipt(book, signer, 1_700_000_000)
+        receipt(book, signer, book.now // SECOND)
         assert gm(book) == GM
-    receipt(book, OPC, 1_700_000_000)
+    receipt(book, OPC, book.now // SECOND)
     assert gm(book) == BOB
     assert refolded(book, RULES) == [(s.delta_cid, s.leaf) for s in book.steps]
 
@@ -103,7 +103,7 @@ def test_receipts_that_do_not_hold_the_change_do_not_let_it_in() -> None:
     before = len(book.entries)
     book.put(GM, "root", {**root, "gm": BOB}, uri=book.game, op="update")
     for signer in (LISTER, OPA, OPB, OPC):
-        receipt(book, signer, 1_700_000_000, size=before)
+        receipt(book, signer, book.now // SECOND, size=before)
     assert gm(book) == GM
 
 

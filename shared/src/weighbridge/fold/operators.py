@@ -13,6 +13,10 @@ from weighbridge.identity import OperatorRecord, check_operator, cosigners
 from weighbridge.log.checkpoint import Checkpoint
 from weighbridge.log.entries import Listed
 
+SECOND = 1_000_000
+MAX_AHEAD = 5 * SECOND
+"""How much later than a receipt that holds it an entry may be listed, in µs: clocks differ a little."""
+
 
 class Receipt(msgspec.Struct, frozen=True):
     """A receipt that verified: this operator held the first `size` entries at `time` (seconds)."""
@@ -65,6 +69,10 @@ def read_receipt(world: World, listed: Listed, note: str) -> Receipt | None:
         return None
     if receipt is None:
         world.report("bad-receipt", uri, "This receipt is of another log than this one.")
+        return None
+    # Nothing is listed in the future: a clock that stands behind what it holds would make every roll look timely.
+    if world.history.listed(receipt.size - 1).entry.at > receipt.time * SECOND + MAX_AHEAD:
+        world.report("bad-receipt", uri, "This receipt is dated more than 5 s before an entry that it holds.")
         return None
     held_before: Any = world.cells.value(f"_/receipt/{author}", {"size": 0})
     if receipt.size >= held_before["size"]:
