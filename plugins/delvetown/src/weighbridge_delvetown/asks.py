@@ -36,7 +36,6 @@ def judge_ask(table: Table, docket: Docket, ctx: Context) -> Needs:
     rules: Options = docket.rules
     if docket.value["action"] not in rules.actions:
         ctx.report("bad-shape", docket.uri, "$.action: no action of this game (§3).")
-        table[f"ask/{docket.id}"] = {"status": "refused"}
         return NOTHING
     sheet: Sheet | None = table.get(f"sheet/{docket.author}")
     scene, cited = scene_of(table, docket), cited_by(docket)
