@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from weighbridge.codec import encode
 from weighbridge.errors import Refused
 from weighbridge.log.entries import decode_entry, make_entry
 from weighbridge.logfile import write_car
+from weighbridge_services.demo import board
 from weighbridge_services.demo.cast import BY_KEY, GM, name_of, signer
 from weighbridge_services.demo.caught import Difference, evidence_of, fields_of
 from weighbridge_services.demo.keeping import workspace
@@ -141,3 +143,20 @@ def test_a_folder_to_keep_stays(tmp_path: Path) -> None:
     with workspace(tmp_path / "kept") as folder:
         (folder / "alma").mkdir()
     assert (tmp_path / "kept" / "alma").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("called", "found", "shown"),
+    [
+        (".venv/bin/weighbridge", None, ".venv/bin/weighbridge"),
+        (".venv/bin/weighbridge", "/usr/bin/weighbridge", "weighbridge"),
+        ("weighbridge_services/__main__.py", None, "weighbridge"),
+    ],
+    ids=["not on the path", "on the path", "as a module"],
+)
+def test_what_to_try_next_can_be_typed_as_it_is_shown(
+    called: str, found: str | None, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", [called])
+    monkeypatch.setattr(board, "which", lambda _: found)
+    assert board.own_command() == shown

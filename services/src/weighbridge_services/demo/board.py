@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from shutil import which
 from typing import Any, Final
 
 from rich import box
@@ -158,10 +160,11 @@ def _cell(key: str) -> str:
 
 def _next(outcome: Outcome, kept: Path | None, screen: Console) -> None:
     _heading("Try next", screen)
+    own = own_command()
     if kept is None:
-        _line("  weighbridge demo --keep demo        the same again, and everything stays in ./demo", screen)
+        _line(f"  {own} demo --keep demo        the same again, and everything stays in ./demo", screen)
         _line(
-            "  weighbridge demo --live             a table that plays on now, with dice of a chain of its own",
+            f"  {own} demo --live             a table that plays on now, with dice of a chain of its own",
             screen,
         )
         return
@@ -171,15 +174,20 @@ def _next(outcome: Outcome, kept: Path | None, screen: Console) -> None:
     alma = f"--node {kept / LISTER}"
     cell = caught.cells[0].key if caught.cells else "game/-"
     tries = [
-        (f"weighbridge dice check {log} {roll.uri}", "every step from the ask to its dice"),
-        (f"weighbridge log verify {log}", "the log, every link of it"),
-        (f"weighbridge fold {log}", "fold it yourself: the root above comes out"),
-        (f"weighbridge node up {alma}", "start the lister again; then, beside it"),
-        (f"weighbridge explain {cell} {alma}", "why a cell is as it is: which entries and rules made it"),
-        (f"weighbridge desk {alma}", "what the GM has to decide"),
+        (f"{own} dice check {log} {roll.uri}", "every step from the ask to its dice"),
+        (f"{own} log verify {log}", "the log, every link of it"),
+        (f"{own} fold {log}", "fold it yourself: the root above comes out"),
+        (f"{own} node up {alma}", "start the lister again; then, beside it"),
+        (f"{own} explain {cell} {alma}", "why a cell is as it is: which entries and rules made it"),
+        (f"{own} desk {alma}", "what the GM has to decide"),
         (f"ls {caught.evidence.parent}", f"the evidence against {CROOK}, for anybody to check"),
     ]
     known = own_names()
     for command, says in tries:
-        if command.startswith("ls ") or command.split()[1] in known:
+        if command.startswith("ls ") or command.removeprefix(f"{own} ").split()[0] in known:
             _line(f"  {command}\n      {says}", screen)
+
+
+def own_command() -> str:
+    """Return the command as it can be typed here: `make demo` runs one that is on nobody's path."""
+    return "weighbridge" if which("weighbridge") or not sys.argv[0].endswith("weighbridge") else sys.argv[0]
