@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from atproto_host import error_frame
 from atproto_play import GAME, NOW, Play, move, play
-from repo_making import ALICE, MOVES, Key, Made, frame
+from repo_making import ALICE, BOB, MOVES, Key, Made, frame
+from weighbridge.ports import Told
 from weighbridge_atproto.errors import CursorInFuture
 
 
@@ -320,5 +321,26 @@ def test_a_leap_of_the_sequence_is_not_believed_at_once(table: Any):
         await at.host.commit(at.alice, {f"{MOVES}/b": move("b")})
         await at.next()
         assert at.source.stream.cursor == 2**40 + 2
+
+    table(work)
+
+
+def test_what_the_host_says_of_accounts_and_identities_is_told_as_its_word(table: Any):
+    async def work(at: Play) -> None:
+        await at.next()
+        await at.host.commit(at.alice, {f"{MOVES}/a": move("a")})
+        await at.next()
+        await at.host.event("#account", did=ALICE, active=False, status="takendown")
+        await at.host.event("#account", did=ALICE, active=False, status="takendown")
+        await at.host.event("#identity", did=ALICE, handle="alice.delve.town")
+        await at.host.event("#account", did=BOB, active=False, status="deleted")
+        await at.host.event("#account", did=ALICE, active=True)
+        found: list[Told] = []
+        while len(found) < 3:
+            _, item = await anext(at._reading)
+            found += [item] if isinstance(item, Told) else []
+        assert [(each.event, each.status) for each in found] == [
+            ("account", "takendown"), ("identity", "alice.delve.town"), ("account", "active"),
+        ]  # fmt: skip
 
     table(work)

@@ -47,6 +47,7 @@ __all__ = [
     "Pause",
     "Refused",
     "Source",
+    "Told",
     "TraceAsked",
     "TraceNotYet",
     "Traced",
@@ -131,6 +132,17 @@ class Given(Frozen, frozen=True):
     at: int | None = None
 
 
+class Told(Frozen, frozen=True):
+    """What a host said of a DID and nobody signed: `account` (active, or why not), `identity` (it may have changed).
+
+    It is listed as the lister's word, for people; it changes nothing in the game.
+    """
+
+    did: str
+    event: Literal["account", "identity"]
+    status: str
+
+
 class Pause(Frozen, frozen=True):
     """What a recorded season waits for before it goes on.
 
@@ -151,7 +163,7 @@ class Source(Protocol):
 
     name: str
 
-    def read(self, position: int) -> AsyncIterator[tuple[int, Given | Pause]]:
+    def read(self, position: int) -> AsyncIterator[tuple[int, Given | Told | Pause]]:
         """Yield what comes after a position (0: the beginning), each with the position after it.
 
         What was yielded may be asked for again: a position is kept after the fact. Ends with a file that ends;

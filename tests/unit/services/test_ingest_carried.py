@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import coin
 import pytest
-from ingest_facts import GAME, NOON, opened_book
+from ingest_facts import GAME, LISTER, NOON, opened_book
 from repo_making import ALICE, Made
 from weighbridge import codec
 from weighbridge.cid import Cid
+from weighbridge.fold import Fold
 from weighbridge.log.entries import Listed, read_listed
+from weighbridge.ports import Told
 from weighbridge.repos import Proved, carry
 from weighbridge_services.ingest.decide import Handed, Placed
+from weighbridge_services.ingest.driver import told
 from weighbridge_services.ingest.following import Fault, Taken, take_entry
 from weighbridge_services.ingest.opening import Opened, Refusal, log_message, proof_of, read_record
 
@@ -105,3 +109,20 @@ def test_a_follower_takes_no_entry_that_its_proof_does_not_prove(changed: dict[s
     assert isinstance(fault, Fault)
     assert fault.code == "bad-proof"
     assert isinstance(Handed(taken(proof_of(listed) or b"")).opened, Opened)
+
+
+def test_what_a_host_said_of_an_account_is_listed_as_the_listers_word_and_changes_no_cell() -> None:
+    item = Told(ALICE, "account", "takendown")
+    found = read_record(told(LISTER, GAME, 7, item), GAME)
+    assert isinstance(found, Opened)
+    assert (found.value["did"], found.value["status"], found.value["grade"]) == (
+        ALICE,
+        "takendown",
+        "lister-says",
+    )
+    book = opened_book()
+    book.list(Handed(found))
+    fold = Fold(GAME, coin.RULES)
+    before, after = [fold.fold(each).delta for each in book.entries]
+    assert before
+    assert after == ()

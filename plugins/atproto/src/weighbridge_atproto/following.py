@@ -121,7 +121,7 @@ class Following:
             elif isinstance(frame, AccountFrame):
                 self._take_account(frame)
             elif isinstance(frame, IdentityFrame):
-                self._resolver.forget(frame.repo)
+                self._take_identity(frame)
         except Refused as refusal:
             self.refused[refusal.code] += 1
 
@@ -178,11 +178,19 @@ class Following:
             return
         with self._keeping.batch():
             self._keep(step.repo)
-            says = {"did": frame.repo, "active": frame.active, "status": frame.status or "active"}
-            self._keeping.add("account", codec.encode(says))
+            self._tell(frame.repo, "account", frame.status or ("active" if frame.active else "inactive"))
         self.news.set()
         if frame.active:
             self._fetch_if_needed(frame.repo)
+
+    def _take_identity(self, frame: IdentityFrame) -> None:
+        self._resolver.forget(frame.repo)
+        if self.repo(frame.repo) is not None:
+            self._tell(frame.repo, "identity", frame.handle or "changed")
+
+    def _tell(self, did: str, event: str, status: str) -> None:
+        self._keeping.add("told", codec.encode({"did": did, "event": event, "status": status[:256]}))
+        self.news.set()
 
     # --- what comes of them --------------------------------------------------------------------------------
 

@@ -38,7 +38,7 @@ class KeepingBroken(Broken):
 
 
 class Found(NamedTuple):
-    """Something to be listed: its number, `record` or `account`, and the bytes."""
+    """Something to be listed: its number, `record` or `told`, and the bytes."""
 
     number: int
     kind: str

@@ -9,7 +9,8 @@ from pathlib import Path
 from time import time_ns
 from typing import Any, Final
 
-from weighbridge.ports import Given, Pause, Refused
+from weighbridge.ports import Given, Pause, Refused, Told
+from weighbridge.repos import codec
 
 from weighbridge_atproto.documents import Identity, read_document
 from weighbridge_atproto.following import Following
@@ -50,7 +51,7 @@ class Firehose:
         self._settings = settings
         self._tasks: list[asyncio.Task[None]] = []
 
-    async def read(self, position: int) -> AsyncIterator[tuple[int, Given | Pause]]:
+    async def read(self, position: int) -> AsyncIterator[tuple[int, Given | Told | Pause]]:
         """Yield what is found after a position, for ever. Raises CursorInFuture, KeepingBroken."""
         self.keeping.forget(position)
         game = self._settings.game.removeprefix("at://").partition("/")[0]
@@ -66,8 +67,7 @@ class Firehose:
             share = self.keeping.found(position, SHARE)
             for found in share:
                 position = found.number
-                if found.kind == "record":
-                    yield position, Given(found.data)
+                yield position, Given(found.data) if found.kind == "record" else told_in(found.data)
             if share:
                 # Whoever reads need not wait for more before listing these.
                 yield position, Pause()
@@ -118,7 +118,7 @@ class Repository:
         self._folder = folder
         self._client = Guarded(loopback=settings.development)
 
-    async def read(self, position: int) -> AsyncIterator[tuple[int, Given | Pause]]:
+    async def read(self, position: int) -> AsyncIterator[tuple[int, Given | Told | Pause]]:
         """Yield the game's records of each repository, the root first. Raises what fetching and verifying do."""
         number = 0
         async for bundle in self._bundles():
@@ -157,6 +157,12 @@ def _read(folder: str, name: str) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise BadSettings(f"{path} cannot be read: {error.strerror}", path=str(path)) from error
+
+
+def told_in(data: bytes) -> Told:
+    """Return what a host said, as it was kept."""
+    value: Any = codec.decode(data)
+    return Told(**value)
 
 
 def records_of(bundle: Bundle, settings: Settings) -> list[bytes]:

@@ -9,7 +9,9 @@ from typing import Any, Final
 import structlog
 from weighbridge import codec
 from weighbridge.errors import Refused, Unavailable
-from weighbridge.ports import Given, Pause, Source
+from weighbridge.fold.records import ACCOUNT
+from weighbridge.identity import Signer, encode_envelope, sign_record
+from weighbridge.ports import Given, Pause, Source, Told
 
 from weighbridge_services.ingest.arrivals import Arrival
 from weighbridge_services.ingest.lister import Lister
@@ -52,7 +54,7 @@ class Driver:
                 share = []
                 await self._pause(item)
             else:
-                share.append(self._arrival(item))
+                share.append(self._arrival(item, number))
             position = number
             if len(share) >= SHARE:
                 await self._hand_in(share, position)
@@ -63,7 +65,10 @@ class Driver:
             "the source has ended", game=self._lister.setting.uri, source=self._source.name, read=self.read
         )
 
-    def _arrival(self, item: Given) -> Arrival:
+    def _arrival(self, item: Given | Told, number: int) -> Arrival:
+        if isinstance(item, Told):
+            setting = self._lister.setting
+            return Arrival(told(setting.node.keys.records, setting.uri, number, item), self._source.name)
         at = item.at if self._lister.setting.recorded else None
         return Arrival(item.envelope, self._source.name, at=at, carried=True)
 
@@ -114,6 +119,14 @@ class Driver:
             return no_traces_in(answer, size)
         except (Unavailable, Refused):
             return False
+
+
+def told(signer: Signer, game: str, number: int, item: Told) -> bytes:
+    """Return the envelope in which a lister says what a host told it."""
+    value = {
+        "game": game, "did": item.did, "event": item.event, "status": item.status, "grade": "lister-says",
+    }  # fmt: skip
+    return encode_envelope(sign_record(signer, game, ACCOUNT, str(number), value))
 
 
 def no_traces_in(answer: bytes, size: int) -> bool:

@@ -12,7 +12,7 @@ import structlog
 from weighbridge.contract import RuleSet
 from weighbridge.errors import Refused, Unavailable
 from weighbridge.identity import encode_envelope, envelope_from_json
-from weighbridge.ports import Source
+from weighbridge.ports import Source, Told
 
 from weighbridge_services.ingest.arrivals import Arrival
 from weighbridge_services.ingest.driver import Driver
@@ -92,7 +92,7 @@ class Listing:
         if not self.setting.recorded or self.lister.size:
             return
         async for _, item in source.read(0):
-            if item.at is not None:
+            if not isinstance(item, Told) and item.at is not None:
                 self.setting.clock.advance(item.at)
             return
 

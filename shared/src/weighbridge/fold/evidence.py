@@ -17,6 +17,7 @@ from weighbridge.fold.breach import RuleBreach
 from weighbridge.fold.judging import complete, fix_round
 from weighbridge.fold.operators import Receipt, read_operator, read_receipt
 from weighbridge.fold.records import (
+    ACCOUNT,
     BEACON,
     DAY,
     OPERATOR,
@@ -48,6 +49,8 @@ MAX_VERIFIED = 4_096
 def take(world: World, listed: Listed, collection: str) -> None:
     """Fold a record of one of the kernel's collections, and complete what it completes, in listing order."""
     uri = listed.entry.uri or ""
+    if collection == ACCOUNT:
+        return
     first = world.history.first(uri)
     if listed.record is None or (first is not None and first < listed.entry.seq and collection != OPERATOR):
         return

@@ -16,7 +16,9 @@ RECEIPT = "network.weighbridge.receipt"
 BEACON = "network.weighbridge.beacon"
 TRACE = "network.weighbridge.trace"
 SCENARIO = "network.weighbridge.scenario"
-KERNEL_COLLECTIONS = (OPERATOR, RECEIPT, BEACON, TRACE, SCENARIO)
+ACCOUNT = "network.weighbridge.account"
+"""What a lister was told of an account or an identity, by a host and unsigned: for people, and no fold's affair."""
+KERNEL_COLLECTIONS = (OPERATOR, RECEIPT, BEACON, TRACE, SCENARIO, ACCOUNT)
 
 DAY = 86_400_000_000
 """A game day in microseconds."""
