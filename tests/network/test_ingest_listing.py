@@ -23,6 +23,7 @@ from weighbridge.identity import (
 from weighbridge.log import Checkpoint
 from weighbridge_services.ingest.app import Service
 from weighbridge_services.ingest.errors import AnotherLister
+from weighbridge_services.node import Node
 from weighbridge_services.wire import Bus
 
 
@@ -278,3 +279,16 @@ async def test_a_node_whose_root_names_another_lister_refuses_to_list(table: Tab
     await asyncio.wait_for(bus.failed.wait(), 10)
     assert getattr(bus.failure, "code", "") == "not-the-lister"
     assert await table.log() == []
+
+
+async def test_a_root_of_another_lister_that_is_handed_in_is_refused_and_stops_nobody(table: Table) -> None:
+    await table.lay(followers=0)
+    toml = table.lister.folder / "weighbridge.toml"
+    toml.write_text(toml.read_text().replace('[games.source]\nroot = "root.json"\n', ""))
+    table.nodes[0] = Node.open(table.lister.folder)
+    await table.up("alma")
+    (answer,) = await table.submit(data_of(root(lister=player(9).did)))
+    assert answer["rejected"] == "other-lister"
+    (listed,) = await table.submit(data_of(root(lister=table.lister.did)))
+    assert listed["listed"] == 0
+    assert not table.services["alma"][1].failed.is_set()

@@ -18,6 +18,8 @@ from weighbridge_services.ingest.verifying import Verifier
 
 ANSWER: Final = "Weighbridge-Answer"
 """Header of a submission: the subject at which its sender waits for the answer."""
+CONFIGURED: Final = "configuration"
+"""Where the records come from that a node's own configuration names, its root among them."""
 SHARE: Final = 64
 """Records that one turn of a thread takes."""
 
@@ -50,6 +52,11 @@ class Arrival:
         self.handed: Handed | None = None
         self.done: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self.done.add_done_callback(_seen)
+
+    @property
+    def from_bus(self) -> bool:
+        """Whether anybody may have handed it in; sources and the configuration are the operator's own."""
+        return self.origin.startswith("did:")
 
 
 def _seen(done: asyncio.Future[Answer]) -> None:

@@ -20,7 +20,7 @@ from weighbridge_services.ingest.arrivals import Arrival, open_all
 from weighbridge_services.ingest.checkpoints import Checkpoints
 from weighbridge_services.ingest.decide import Answer, Decision, Facts, Tally, decide, decide_time
 from weighbridge_services.ingest.errors import ClockOff, NoRootYet, NotTheLister, Stopping
-from weighbridge_services.ingest.opening import Opened
+from weighbridge_services.ingest.opening import Opened, Refusal
 from weighbridge_services.ingest.ownlog import OwnLog
 from weighbridge_services.ingest.restoring import restore
 from weighbridge_services.ingest.setting import Setting
@@ -263,16 +263,29 @@ class Lister:
             await self._own.bring_up()
 
     def _without_root(self, batch: list[Arrival]) -> list[Arrival]:
-        """Return the batch from the root on, as long as the log is empty."""
+        """Return the batch from the root on, as long as the log is empty; roots of other listers are refused."""
         if self.size or not batch:
             return batch
+        refused: list[Arrival] = []
         for at, each in enumerate(batch):
             opened = each.handed.opened if each.handed is not None else None
-            if isinstance(opened, Opened) and opened.uri == self.setting.uri:
-                put_off(batch[:at], no_root(self.setting.uri))
-                return batch[at:]
-        put_off(batch, no_root(self.setting.uri))
-        return []
+            if not isinstance(opened, Opened) or opened.uri != self.setting.uri:
+                continue
+            if self._begins(each, opened):
+                put_off([other for other in batch[:at] if other not in refused], no_root(self.setting.uri))
+                return [*refused, *batch[at:]]
+            refused.append(each)
+        put_off([other for other in batch if other not in refused], no_root(self.setting.uri))
+        return refused
+
+    def _begins(self, arrival: Arrival, opened: Opened) -> bool:
+        # What anybody may hand in must not stop a lister; what its own configuration names must not be passed over.
+        lister = opened.value.get("lister")
+        if not arrival.from_bus or lister in (None, self.setting.node.did) or arrival.handed is None:
+            return True
+        says = f"this root names {lister} as its lister, and this node is {self.setting.node.did}"
+        arrival.handed = arrival.handed._replace(opened=Refusal("other-lister", says))
+        return False
 
     def _decide(self, batch: Sequence[Arrival]) -> Decision | None:
         """Decide and persist, in the ledger's thread: the one place where entries come to be."""

@@ -14,7 +14,7 @@ from weighbridge.errors import Refused, Unavailable
 from weighbridge.identity import encode_envelope, envelope_from_json
 from weighbridge.ports import Source, Told
 
-from weighbridge_services.ingest.arrivals import Arrival
+from weighbridge_services.ingest.arrivals import CONFIGURED, Arrival
 from weighbridge_services.ingest.driver import Driver
 from weighbridge_services.ingest.errors import BadSource
 from weighbridge_services.ingest.intake import Intake
@@ -99,7 +99,7 @@ class Listing:
     async def _list(self, envelopes: list[bytes]) -> None:
         while not self.lister.stopping:
             try:
-                await self.lister.hand_in([Arrival(data, self.setting.node.did) for data in envelopes])
+                await self.lister.hand_in([Arrival(data, CONFIGURED) for data in envelopes])
                 return
             except Unavailable:
                 await asyncio.sleep(RETRY)

@@ -52,8 +52,40 @@ async def restore(setting: Setting) -> int:
     signed = newest.checkpoint.size
     log.warning("the ledger is behind what this node has signed", game=setting.uri, size=size, signed=signed)
     entries = await _entries(setting, newest)
+    entries += await _longest_tail(setting, entries[-1])
     await setting.store.run(setting.store.keep_restored, entries)
     return len(entries)
+
+
+async def _longest_tail(setting: Setting, last: Listed) -> list[Listed]:
+    """Return the most that a follower holds beyond the newest checkpoint it has receipted, entry by entry verified.
+
+    What was published and not yet signed is in no checkpoint. Listed anew it would stand at other times, and a
+    follower that holds it would rightly see two logs. It is looked for only where the ledger is known to have
+    lost something, since nothing but the chain and the authors' signatures speaks for it.
+    """
+    tails = [await _tail(setting, did, last) for did in setting.peers]
+    return max(tails, key=len, default=[])
+
+
+async def _tail(setting: Setting, did: str, last: Listed) -> list[Listed]:
+    stream = setting.node.subjects(setting.uri, did).stream("LOG")
+    found: list[Listed] = []
+    while (data := await _message(setting, stream, last.entry.seq + 2)) is not None:
+        (taken,) = await take_all(setting.openers, [data], setting.uri)
+        if isinstance(taken, Fault) or check_follows(last, taken.listed, setting.uri) is not None:
+            break
+        last = taken.listed
+        found.append(last)
+    return found
+
+
+async def _message(setting: Setting, stream: str, sequence: int) -> bytes | None:
+    try:
+        message = await setting.bus.while_connected(setting.bus.js.get_msg(stream, sequence))
+    except (NotFoundError, nats.errors.Error, OSError):
+        return None  # a follower that cannot be asked holds nothing that can be taken up
+    return message.data or b""
 
 
 async def _newest(setting: Setting, did: str) -> Signed | None:
