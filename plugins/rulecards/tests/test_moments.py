@@ -362,3 +362,8 @@ def test_a_level_passed_is_an_event_and_the_system_s_rest_is_its_own() -> None:
 
 def test_a_player_s_sheet_waits_for_the_first_well_formed_root() -> None:
     assert codes(play([ann("m", "rest")]), "m") == ["no-sheet"]
+
+
+def test_a_set_of_cards_is_no_move_of_a_game_that_cards_own() -> None:
+    put = {"by": "@gm", "put": "set", "as": "s", "value": {"cards": []}}
+    assert codes(play([put]), "s") == []

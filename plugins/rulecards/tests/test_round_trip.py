@@ -17,7 +17,7 @@ from weighbridge_rulecards.reader import Reader
 from weighbridge_rulecards.shipped import SHIPPED
 
 SLOW = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
 
 
@@ -89,7 +89,7 @@ def test_any_text_is_a_card_or_refused(text: str) -> None:
         assert set(data) >= {"when", "then"}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(systems())
 def test_generated_systems_are_well_formed(system: Any) -> None:
     assert read_system(system)[1] == ()

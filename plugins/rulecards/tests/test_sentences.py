@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 import pytest
-from cards_table import CLASSIC, NIGHT, PLUGIN, Json, handed, refused, said
+from cards_table import CLASSIC, NIGHT, PLUGIN, Json, forms_of, handed, refused, said
 from weighbridge_rulecards import parse
 from weighbridge_rulecards.forms import Forms
 from weighbridge_rulecards.formula_reading import Wrong
@@ -319,8 +319,6 @@ def test_a_sentence_and_its_data_are_one_in_a_system_of_any_names() -> None:
             },
         ],
     }
-    from cards_table import forms_of  # noqa: PLC0415
-
     forms = forms_of(system)
     for when in (
         {"on": "roll", "check": "leap", "place": "a_place"},
@@ -333,3 +331,33 @@ def test_a_sentence_and_its_data_are_one_in_a_system_of_any_names() -> None:
         )
     landed = {"when": {"on": "roll", "check": "leap", "band": "done"}, "then": [XP]}
     both_ways("When a Leap in lands on Done on time → +25 xp.", landed, forms)
+
+
+def test_a_band_s_name_is_that_of_the_check_it_stands_with() -> None:
+    dice = [{"group": "Main", "n": "1", "sides": 6}]
+    system = {
+        "base": "night-pool",
+        "checks": [
+            {
+                "id": "one",
+                "name": "Leap",
+                "dice": dice,
+                "read": "keep",
+                "bands": [{"id": "won", "name": "Won", "outcome": "success"}],
+            },
+            {
+                "id": "two",
+                "name": "Run",
+                "dice": dice,
+                "read": "keep",
+                "bands": [{"id": "had", "name": "Won", "outcome": "success"}],
+            },
+        ],
+    }
+    forms = forms_of(system)
+    for check, name, band in (("one", "Leap", "won"), ("two", "Run", "had")):
+        data = {"when": {"on": "roll", "check": check, "band": band}, "then": [XP]}
+        both_ways(f"When a {name} lands on Won → +25 xp.", data, forms)
+    ambiguous = refused({"when": {"on": "roll", "band": "had"}, "then": [XP]}, forms)
+    clear = refused({"when": {"on": "roll", "band": "won"}, "then": [XP]}, forms)
+    assert sorted([list(ambiguous), list(clear)]) == [[], ["$"]]

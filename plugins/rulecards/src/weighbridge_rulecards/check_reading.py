@@ -28,17 +28,12 @@ def read_checks(reader: Reader, system: System, items: list[Any], path: str) -> 
 
 
 def _one_name(reader: Reader, checks: dict[str, Check], path: str) -> None:
-    """One id of a band has one name in all checks, and one name one id: sentences tell by name."""
+    """One id of a band has one name in all checks: a card on any roll tells by it."""
     names: dict[str, str] = {}
-    ids: dict[str, str] = {}
     for check in checks.values():
         for band in check.bands:
             if names.setdefault(band.id, band.name) != band.name:
                 reader.wrong(path, f"the band {band.id} of {check.id} is called {names[band.id]} elsewhere")
-            elif ids.setdefault(band.name, band.id) != band.id:
-                reader.wrong(
-                    path, f"the name {band.name} in {check.id} is that of the band {ids[band.name]} elsewhere"
-                )
 
 
 class _Checks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 from weighbridge_rulecards import slots as s
 from weighbridge_rulecards.grammar import Form, form
@@ -22,7 +23,7 @@ class Forms:
         self._slots: dict[str, Slot] = {
             "a_check": s.named("check", system.checks, "check", article=True),
             "check": s.named("check", system.checks, "check"),
-            "band": s.named("band", system.bands, "band"),
+            "band": _band(system),
             "outcome": s.outcomes(),
             "outcome_alone": s.outcomes(alone=True),
             "place": s.named("place", places, "place"),
@@ -190,6 +191,20 @@ class Forms:
             form(f"{track} maximum {{change}}", kind="track", part="max"),
             form(f"{track} maximum set to {{value}}", kind="track", part="max", op="set"),
         ]
+
+
+def _band(system: System) -> Slot:
+    """Return the slot of a band: of the check that the words before it name, else of any."""
+    of_any = s.named("band", system.bands, "band")
+    of_check = {
+        check.id: s.named("band", {band.id: band for band in check.bands}, "band")
+        for check in system.checks.values()
+    }
+
+    def hear(text: str, data: s.Data) -> dict[str, Any] | None:
+        return of_check.get(data.get("check", ""), of_any).hear(text, data)
+
+    return Slot(("band",), of_any.say, hear, of_any.refuse)
 
 
 def _clock(system: System) -> Slot:

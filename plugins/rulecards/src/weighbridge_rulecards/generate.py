@@ -16,7 +16,7 @@ FIRST_DAY = 18
 
 def random_game(random: Random) -> dict[str, Any]:
     """Return a random game as a scenario: its root and its steps."""
-    return Play(random, players=2 + random.randrange(3), moves=20 + random.randrange(50)).document()
+    return Play(random, players=2 + random.randrange(3), moves=15 + random.randrange(30)).document()
 
 
 class Play:

@@ -22,26 +22,23 @@ _PIECE = re.compile(r"\{([a-z_]+)\}", re.ASCII)
 class Form:
     """Words with slots, and the fields they stand for.
 
-    `pieces`: words and slots by turns, words first and last (perhaps empty). `constants`: fields that the words
-    themselves say.
+    `literals`: the words around the slots, one more than there are slots, each perhaps empty. `constants`: fields
+    that the words themselves say. `fields`: of the data it writes, sorted.
     """
 
     words: str
     constants: Mapping[str, Any]
     slots: tuple[Slot, ...]
     literals: tuple[str, ...]
-
-    @property
-    def fields(self) -> list[str]:
-        """The fields of the data it writes."""
-        return [*self.constants, *(field for slot in self.slots for field in slot.fields)]
+    fields: list[str]
 
     def say(self, data: Mapping[str, Any]) -> str | None:
         """Return the words for this data, or None where it is another form's."""
-        if sorted(data) != sorted(self.fields):
+        if len(data) != len(self.fields) or sorted(data) != self.fields:
             return None
-        if any(data[key] != value for key, value in self.constants.items()):
-            return None
+        for key, value in self.constants.items():
+            if data[key] != value:
+                return None
         said = [slot.say(data) for slot in self.slots]
         text = self.literals[0]
         for each, after in zip(said, self.literals[1:], strict=True):
@@ -98,8 +95,10 @@ def form(words: str, slots: Mapping[str, Slot], **constants: Any) -> Form:
     """Return a form of words in which `{name}` stands for a slot."""
     names = _PIECE.findall(words)
     literals = tuple(_PIECE.split(words)[::2])
-    constants = {key.rstrip("_"): value for key, value in constants.items()}
-    return Form(words, constants, tuple(slots[name] for name in names), literals)
+    said = {key.rstrip("_"): value for key, value in constants.items()}
+    chosen = tuple(slots[name] for name in names)
+    fields = sorted([*said, *(field for slot in chosen for field in slot.fields)])
+    return Form(words, said, chosen, literals, fields)
 
 
 def say(forms: Iterable[Form], data: Mapping[str, Any]) -> str | None:

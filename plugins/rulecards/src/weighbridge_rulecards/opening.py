@@ -6,7 +6,7 @@ from typing import Any
 
 from weighbridge.contract import Context, Docket, Table
 
-from weighbridge_rulecards.names import SHEET
+from weighbridge_rulecards.names import MOVE, SHEET
 from weighbridge_rulecards.rules import Rules
 from weighbridge_rulecards.sheets import join_tracks, record_of, take_sheet
 
@@ -17,7 +17,7 @@ def keep_early(table: Table, docket: Docket, ctx: Context) -> None:
     """Keep a sheet for the first well-formed root; of a move say that there are no rules yet."""
     if docket.collection == SHEET:
         table[f"early/{docket.seq:012}"] = record_of(docket)
-    else:
+    elif docket.collection == MOVE:
         ctx.report("no-rules", docket.uri, "The game has no well-formed root yet, so no move counts.")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from weighbridge.contract import Problem
@@ -44,8 +44,28 @@ class Rules:
         return {kind: any_roll and self.graph.rolls(kind) for kind in KINDS}
 
 
+class _Written(str):
+    """A value written out as text, by which alone it is told from others, together with the value."""
+
+    __slots__ = ("value",)
+    value: Any
+
+    def __new__(cls, value: Any) -> _Written:
+        """Write a value out."""
+        written = super().__new__(cls, ascii(value))
+        written.value = value
+        return written
+
+
 def read_rules(root: Mapping[str, Any]) -> tuple[Rules | None, tuple[Problem, ...]]:
     """Return a root's rules, and every problem with its path."""
+    return _read(_Written({"rules": root["rules"]} if "rules" in root else {}))
+
+
+@lru_cache(maxsize=16)
+def _read(written: _Written) -> tuple[Rules | None, tuple[Problem, ...]]:
+    # A fold reads its root anew whenever it goes back; what comes of the same rules is the same.
+    root: Mapping[str, Any] = written.value
     reader = Reader()
     if "rules" not in root:
         reader.wrong("$.rules", "is missing: a map of system and cards")
