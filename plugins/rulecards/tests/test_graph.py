@@ -8,7 +8,11 @@ import pytest
 from cards_table import SHIPPED, rules
 from weighbridge.conformance.games import Game
 from weighbridge_rulecards import RULES
+from weighbridge_rulecards.commands.graphing import text_of
+from weighbridge_rulecards.commands.picture import picture
 from weighbridge_rulecards.generate import Play
+from weighbridge_rulecards.random_cards import random_cards
+from weighbridge_rulecards.rules import read_rules
 
 LINKS: list[tuple[str, str, bool]] = [
     ("Hit points −1", "Hit points run out", True),
@@ -74,6 +78,21 @@ def test_circles_are_found_each_once() -> None:
         "When Exhaustion reaches 3 → Exhaustion −1.",
     )
     assert found.graph.cycles() == [["b", "c"], ["e"]]
+
+
+def test_a_card_that_sets_itself_off_may_be_part_of_a_larger_circle() -> None:
+    found = rules("When Nerve runs out → Nerve −1; tick Renown 1.", "When the Renown clock fills → Nerve −1.")
+    assert found.graph.cycles() == [["a", "b"]]
+
+
+def test_five_hundred_cards_are_drawn_in_good_time() -> None:
+    made = random_cards(Random(3), SHIPPED["classic-d20"], 500)
+    found = read_rules({"rules": {"system": "classic-d20", "cards": made}})[0]
+    assert found is not None
+    circled = [card for group in found.graph.cycles() for card in group]
+    assert len(set(circled)) == len(circled)
+    assert len(text_of(found)) > 500
+    assert picture(found).count("<rect") == 500
 
 
 def test_no_games_cards_ever_fire_a_roll_that_the_graph_did_not_foresee() -> None:

@@ -96,7 +96,7 @@ class Graph:
         places = {card.id: card.place for card in self._cards}
         placed: dict[str, None] = {}
         groups: list[list[str]] = []
-        for start in reversed(finished):
+        for start in (each for each in reversed(finished) if each not in placed):
             group = list(_reached(start, sources, placed))
             placed.update(dict.fromkeys(group))
             if len(group) > 1 or start in self.targets(start):

@@ -7,7 +7,7 @@ from typing import Any
 from weighbridge_rulecards.cards import render
 from weighbridge_rulecards.commands.picture import picture
 from weighbridge_rulecards.commands.terminal import rules_of, say, write
-from weighbridge_rulecards.graph import KINDS, Graph
+from weighbridge_rulecards.graph import KINDS
 from weighbridge_rulecards.names import LAST_STEP
 from weighbridge_rulecards.rules import Rules
 
@@ -25,13 +25,12 @@ def text_of(rules: Rules) -> list[str]:
     """Return the graph as lines: each card, circles, stopped chains, and which moves wait for dice."""
     names = {card.id: card.name for card in rules.cards}
     lines: list[str] = []
+    found: dict[str, dict[str, list[str]]] = {card.id: {} for card in rules.cards}
+    for link in rules.graph.links:
+        found[link.source].setdefault(link.target, []).append(link.by)
     for card in rules.cards:
         lines.append(f"{card.name}: {render(card.data, rules.forms)}")
-        found: dict[str, list[str]] = {}
-        for link in rules.graph.links:
-            if link.source == card.id:
-                found.setdefault(link.target, []).append(link.by)
-        lines += [f"    can set off {names[target]}, by {'; '.join(by)}" for target, by in found.items()]
+        lines += [f"    can set off {names[each]}, by {'; '.join(by)}" for each, by in found[card.id].items()]
     circles = rules.graph.cycles()
     lines += [f"circle: {', '.join(names[each] for each in group)}" for group in circles]
     lines += [f"stopped: {' → '.join(names[each] for each in path)} ✗" for path in stopped(rules)]
@@ -43,23 +42,18 @@ def text_of(rules: Rules) -> list[str]:
 
 
 def stopped(rules: Rules) -> list[list[str]]:
-    """Return a shortest chain to each card that some chain would come to as the fourth step."""
-    starts = [card for card, step in rules.graph.first_steps().items() if step == 1]
-    found: dict[str, list[str]] = {}
-    for start in starts:
-        for path in _chains(rules.graph, [start]):
-            found.setdefault(path[-1], path)
-    return [found[card.id] for card in rules.cards if card.id in found]
-
-
-def _chains(graph: Graph, path: list[str]) -> list[list[str]]:
-    """Return chains of four different cards, of those with one end one."""
-    paths = [path]
+    """Return a chain of four different cards to each card that a chain would come to as the fourth step."""
+    graph = rules.graph
+    paths = [[card] for card, step in graph.first_steps().items() if step == 1]
     for _ in range(LAST_STEP):
+        # Of the chains that end with the same two cards one is enough.
         longer: dict[tuple[str, str], list[str]] = {}
-        for each in paths:
-            for target in graph.targets(each[-1]):
-                if target not in each:
-                    longer.setdefault((each[-1], target), [*each, target])
+        for path in paths:
+            for target in graph.targets(path[-1]):
+                if target not in path:
+                    longer.setdefault((path[-1], target), [*path, target])
         paths = list(longer.values())
-    return paths
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        found.setdefault(path[-1], path)
+    return [found[card.id] for card in rules.cards if card.id in found]
