@@ -34,7 +34,9 @@ def foldtest(args: argparse.Namespace) -> int:
     scenario = load(args.scenario.read_bytes())
     # Cards are named by CID, so they are listed first and a later version of the root attaches them.
     later = [step.value for step in scenario.steps if isinstance(step, Update) and step.name == "root"]
-    attached = {name: each for root in (scenario.root, *later) for name, each in attachments_for(root).items()}
+    attached = {
+        name: each for root in (scenario.root, *later) for name, each in attachments_for(root).items()
+    }
     result = run(scenario, ruleset_named(scenario.ruleset), attachments=attached)
     found = differences(result, scenario.expect)
     if args.trace is not None:
