@@ -14,6 +14,7 @@ from weighbridge.identity import Signer, encode_envelope, sign_record
 from weighbridge.ports import Given, Pause, Source, Told
 
 from weighbridge_services.ingest.arrivals import Arrival
+from weighbridge_services.ingest.errors import NoRootYet
 from weighbridge_services.ingest.lister import Lister
 
 SHARE: Final = 512
@@ -50,16 +51,16 @@ class Driver:
             if self._lister.stopping:
                 return
             if isinstance(item, Pause):
-                await self._hand_in(share, position)
-                share = []
+                if await self._hand_in(share, position):
+                    share = []
                 await self._pause(item)
             else:
                 share.append(self._arrival(item, number))
             position = number
-            if len(share) >= SHARE:
-                await self._hand_in(share, position)
+            if len(share) >= SHARE and await self._hand_in(share, position):
                 share = []
-        await self._hand_in(share, position)
+        while not await self._hand_in(share, position):
+            await asyncio.sleep(RETRY)
         self.done = True
         log.info(
             "the source has ended", game=self._lister.setting.uri, source=self._source.name, read=self.read
@@ -72,19 +73,24 @@ class Driver:
         at = item.at if self._lister.setting.recorded else None
         return Arrival(item.envelope, self._source.name, at=at, carried=True)
 
-    async def _hand_in(self, share: Sequence[Arrival], position: int) -> None:
+    async def _hand_in(self, share: list[Arrival], position: int) -> bool:
+        """List a share; return False where the log awaits its root, which may come later in the source."""
         arrivals = list(share)
         while arrivals and not self._lister.stopping:
             try:
                 await self._lister.hand_in(arrivals)
                 break
-            except Unavailable:
+            except Unavailable as error:
+                arrivals = again(arrivals)
+                if isinstance(error, NoRootYet) and not self._lister.size and not self._lister.stopping:
+                    share[:] = arrivals
+                    return False
                 # What is listed already is answered with its place: handing all of it in again is harmless.
-                arrivals = [Arrival(each.data, each.origin, at=each.at, carried=True) for each in arrivals]
                 await asyncio.sleep(RETRY)
         self.read += len(share)
         store = self._lister.setting.store
         await store.run(store.keep_position, self._position, position)
+        return True
 
     # --- pauses --------------------------------------------------------------------------------------------
 
@@ -119,6 +125,11 @@ class Driver:
             return no_traces_in(answer, size)
         except (Unavailable, Refused):
             return False
+
+
+def again(arrivals: Sequence[Arrival]) -> list[Arrival]:
+    """Return arrivals to be handed in once more."""
+    return [Arrival(each.data, each.origin, at=each.at, carried=each.carried) for each in arrivals]
 
 
 def told(signer: Signer, game: str, number: int, item: Told) -> bytes:
