@@ -17,7 +17,9 @@ def vectors() -> Path:
     """The third-party vectors, which are not part of the repository; without them a test skips, in CI it fails."""
     folder = handed_vectors()
     if folder is None:
-        reason = "the third-party vectors are not beside this checkout (set WEIGHBRIDGE_VECTORS to their folder)"
+        reason = (
+            "the third-party vectors are not beside this checkout (set WEIGHBRIDGE_VECTORS to their folder)"
+        )
         if os.environ.get("WEIGHBRIDGE_REQUIRE_VECTORS"):
             pytest.fail(reason)
         pytest.skip(reason)
