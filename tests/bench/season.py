@@ -78,6 +78,7 @@ class Season:
         return {
             "gm": GM,
             "lister": LISTER,
+            "voidDays": 365,  # as far back as a game lets strikes reach: the fold keeps that much to undo
             "beacon": {"chain": chain_value(CHAIN.chain)},
             "rules": {"places": places, "perDay": {"action": 1, "between": 1}},
         }
