@@ -80,6 +80,11 @@ class PdsTown(town.Town):
         await asyncio.to_thread(who.create, collection, rkey, {"$type": collection, **named, **fields})
         return f"at://{who.did}/{collection}/{rkey}"
 
+    async def shown(self, *keys: str) -> bool:
+        """Say whether every node has these cells."""
+        found = [await self.cell(key) for key in keys]
+        return all(found)
+
     async def rpc(self, name: str, number: int = 0, **asked: Any) -> Any:
         """Ask a node's service; one that is folding says to ask again in a moment."""
         while True:
@@ -104,7 +109,7 @@ async def test_a_game_on_a_pds_is_listed_followed_rolled_and_cosigned(
         at = PdsTown(world, pds)
         monkeypatch.setattr(town, "GAME", at.game)
         try:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(150):
                 await at.open_nodes()
                 await played(at)
         finally:
@@ -118,12 +123,15 @@ async def played(at: PdsTown) -> None:
     sheet = {"name": "N", "look": "grey coat", "drive": "finish it", "dots": town.DOTS, "abilities": []}
     for who in (at.ann, at.bob):
         await at.write(who, "sheet", "self", **sheet)
+    # Between repositories the protocol knows no order: as players do, each waits to see what the next rests on.
+    await until_async(lambda: at.shown(f"sheet/{at.ann.did}", f"sheet/{at.bob.did}"), 30, "both sheets")
     lamps = await at.write(at.ann, "crew", "lamps", name="Lamps", sheets=[at.ann.did, at.bob.did])
     for who in (at.ann, at.bob):
         await at.write(who, "move", "join", kind="join", crew=lamps)
     day = town.TODAY.isoformat()
     until = (town.TODAY + town.timedelta(days=1)).isoformat()
     prompt = await at.write(at.gm, "move", "p1", kind="prompt", **{"from": day, "to": until})
+    await until_async(lambda: at.shown(f"prompt/{at.gm.did}:p1"), 30, "the prompt")
     asked = {"kind": "ask", "action": "fetch", "prompt": prompt}
     for who, rkey in ((at.ann, "a1"), (at.bob, "b1")):
         trace = {"url": f"https://delve.example/{rkey}", "quote": "the ferry runs at dawn"}

@@ -24,6 +24,7 @@ from weighbridge_atproto.frames import AccountFrame, CommitFrame, Frame, Identit
 from weighbridge_atproto.guarded import Guarded
 from weighbridge_atproto.hosts import fetch_repo
 from weighbridge_atproto.keeping import Keeping
+from weighbridge_atproto.ordering import place_of
 from weighbridge_atproto.resolving import Resolver
 from weighbridge_atproto.watching import Bundle, Watched
 
@@ -303,7 +304,7 @@ class Following:
         touched = {change.path for commit in before for change in commit.changes}
         known, now = self._keeping.records(did), dict(bundle.tree.items())
         root = self._watched.game.removeprefix(f"at://{did}/")
-        paths = sorted({*known, *now}, key=lambda each: (each != root, each))
+        paths = sorted({*known, *now}, key=lambda each: place_of(each, root))
         for path in paths:
             if path not in touched:
                 self._change(bundle, path, now.get(path))

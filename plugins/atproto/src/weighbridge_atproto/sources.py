@@ -17,6 +17,7 @@ from weighbridge_atproto.following import Following
 from weighbridge_atproto.guarded import Guarded
 from weighbridge_atproto.hosts import fetch_repo, whole_repo
 from weighbridge_atproto.keeping import Keeping
+from weighbridge_atproto.ordering import place_of
 from weighbridge_atproto.resolving import Resolver
 from weighbridge_atproto.settings import BadSettings, Settings, path_in, read_settings
 from weighbridge_atproto.stream import Stream
@@ -170,7 +171,7 @@ def records_of(bundle: Bundle, settings: Settings) -> list[bytes]:
     watched, did = settings.watched, bundle.identity.did
     root = watched.game.removeprefix(f"at://{did}/")
     found: list[bytes] = []
-    for path, cid in sorted(bundle.tree.items(), key=lambda item: (item[0] != root, item[0])):
+    for path, cid in sorted(bundle.tree.items(), key=lambda item: place_of(item[0], root)):
         if not watched.wants(did, path):
             continue
         try:
