@@ -176,7 +176,13 @@ def test_serving_ends_when_it_is_told_to(sign: int, code: int) -> None:
         "--port",
         "0",
     ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+    # A suite that runs in the background of a shell is started with SIGINT ignored, and would hand that on.
+    ignored = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGINT, ignored)
+    with server:
         assert server.stdout is not None
         told = json.loads(server.stdout.readline())
         with urllib.request.urlopen(f"{told['url']}/chains") as answer:
