@@ -9,7 +9,6 @@ import msgspec
 
 from weighbridge.beacon import BadSignatureLength, verify, verify_many
 from weighbridge.chain import Chain
-from weighbridge.cid import Cid
 from weighbridge.codec import decode
 from weighbridge.dice import round_time
 from weighbridge.errors import Refused
@@ -80,7 +79,7 @@ def complete_all(world: World, at: int, day: int) -> None:
 def _read(world: World, listed: Listed, kind: type[R], code: str) -> R | None:
     uri = listed.entry.uri or ""
     try:
-        record = msgspec.convert(decode(listed.record or b""), kind, dec_hook=_hook)
+        record = msgspec.convert(decode(listed.record or b""), kind)
     except (msgspec.ValidationError, Refused):
         world.report(code, uri, "This record does not fit its type, so it is no evidence.")
         return None
@@ -88,12 +87,6 @@ def _read(world: World, listed: Listed, kind: type[R], code: str) -> R | None:
         world.report(code, uri, "This record names another game.")
         return None
     return record
-
-
-def _hook(kind: type, value: object) -> object:
-    if kind is Cid and isinstance(value, Cid):
-        return value
-    raise NotImplementedError
 
 
 # --- beacons -----------------------------------------------------------------------------------------------

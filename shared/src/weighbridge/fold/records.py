@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 import msgspec
 
-from weighbridge.cid import Cid
 from weighbridge.codec import cid_of
 from weighbridge.fold.breach import RuleBreach
 
@@ -182,8 +181,3 @@ def place_of(uri: str) -> str:
 def collection_of(uri: str) -> str:
     """Return the collection (NSID) of a record's at-uri."""
     return uri.split("/")[3]
-
-
-def text_of(cid: Cid) -> str:
-    """Return a CID as text."""
-    return str(cid)

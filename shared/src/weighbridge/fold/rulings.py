@@ -16,7 +16,7 @@ from weighbridge.dice import round_after, round_time
 from weighbridge.fold import answers
 from weighbridge.fold.breach import RuleBreach
 from weighbridge.fold.judging import may_roll, shape_of
-from weighbridge.fold.records import Mark, Standing, place_of
+from weighbridge.fold.records import DAY, Mark, Standing, place_of
 from weighbridge.fold.world import World
 from weighbridge.log.entries import Listed
 
@@ -137,7 +137,7 @@ def _too_late(world: World, docket: Docket, affected: list[int], era_start: int)
     if held is None:
         return True
     first = min(affected)
-    day = world.history.listed(first).entry.at // 86_400_000_000
+    day = world.history.listed(first).entry.at // DAY
     return first < era_start or docket.day > day + held[0].void_days
 
 
@@ -212,11 +212,6 @@ def _is_public(world: World, docket: Docket) -> bool:
     needs = may_roll(world, docket)
     if held is None or not needs.dice:
         return False
-    if needs.after == "trace":
-        pending = world.pendings.get(place_of(docket.uri))
-        round = (
-            pending.round if pending is not None else round_after(held[0].chain, docket.at, held[0].margin)
-        )
-    else:
-        round = round_after(held[0].chain, docket.at, held[0].margin)
+    pending = world.pendings.get(place_of(docket.uri)) if needs.after == "trace" else None
+    round = round_after(held[0].chain, docket.at, held[0].margin) if pending is None else pending.round
     return round is not None and round_time(held[0].chain, round) * 1_000_000 <= world.at
