@@ -64,11 +64,15 @@ class Reading:
         if self._items is None:
             self._items = self.source.read(self.position)
         found: list[OpenedRecord] = []
-        async with asyncio.timeout(within):
-            while len(found) < count:
-                self.position, item = await anext(self._items)
-                if isinstance(item, Given):
-                    found.append(open_carried(item.envelope))
+        try:
+            async with asyncio.timeout(within):
+                while len(found) < count:
+                    self.position, item = await anext(self._items)
+                    if isinstance(item, Given):
+                        found.append(open_carried(item.envelope))
+        except TimeoutError:
+            said = [each.value and each.value.get("text") for each in found]
+            raise AssertionError(f"{len(found)} of {count} came: {said}; refused {self.refused}") from None
         return found
 
     async def texts(self, count: int) -> list[str | None]:

@@ -129,8 +129,8 @@ async def test_a_signal_stops_a_node_in_good_order(world: World, sign: int, code
 
 
 async def test_ctrl_c_at_any_moment_of_a_start_is_clean(world: World) -> None:
-    node = world.make_node("alma")
-    for moment in range(6):
+    node = bare(world)
+    for moment in range(8):
         async with up(node, ready=False) as starting:
             await asyncio.sleep(0.15 * moment)  # another moment each time, whatever the start is doing then
             code, errors = await starting.end(signal.SIGINT)

@@ -179,6 +179,8 @@ class Bus:
                 return task.result()
             raise BrokerUnavailable("the connection to the broker was lost")
         finally:
+            # What it still comes to is nobody's any more; unread, a late refusal would be logged as a bug.
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
             task.cancel()
             lost.cancel()
 
