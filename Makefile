@@ -22,21 +22,25 @@ setup: $(V)/.members ## the environment in .venv: third-party packages by hash, 
 
 $(V)/.python:
 	@test -n "$(PYTHON)" || { echo "make setup: no Python 3.11, 3.12 or 3.13 found; install one, or name it: make PYTHON=/path/to/python setup" >&2; exit 1; }
+	@echo "make setup: $$("$(PYTHON)" -V) into $(V)"
 	@"$(PYTHON)" -m venv $(V) || { echo "make setup: $(PYTHON) cannot make a virtual environment (on Debian: apt-get install python3-venv)" >&2; exit 1; }
 	@touch $@
 
 $(V)/.requirements: deploy/requirements.lock $(V)/.python
-	$(PIP) install --require-hashes --only-binary :all: -r deploy/requirements.lock
+	@echo "make setup: $$(grep -c '^[a-z0-9]' deploy/requirements.lock) third-party packages, by hash (a minute or so)"
+	@$(PIP) install --require-hashes --only-binary :all: -r deploy/requirements.lock
 	@touch $@
 
 # Offline, and never by name: a registry is not asked for the distributions of this repository.
 $(V)/.members: $(MANIFESTS) $(V)/.requirements
-	$(PIP) install --no-index --no-deps --no-build-isolation $(addprefix -e ./,$(MEMBERS))
+	@echo "make setup: $(MEMBERS)"
+	@$(PIP) install --no-index --no-deps --no-build-isolation $(addprefix -e ./,$(MEMBERS))
 	@touch $@
 
 # What only the developers' checks need (types, lint, import contracts).
 $(V)/.checks: deploy/checks.lock $(V)/.requirements
-	$(PIP) install --require-hashes --only-binary :all: -r deploy/checks.lock
+	@echo "make checks-setup: linters and type checkers, by hash"
+	@$(PIP) install --require-hashes --only-binary :all: -r deploy/checks.lock
 	@touch $@
 
 checks-setup: setup $(V)/.checks
