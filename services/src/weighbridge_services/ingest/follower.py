@@ -13,6 +13,7 @@ from weighbridge.log.entries import Listed
 
 from weighbridge_services.folding.statements import sign_finding
 from weighbridge_services.ingest.errors import ListerUnknown, Stopping
+from weighbridge_services.ingest.finding import Finder
 from weighbridge_services.ingest.following import (
     Fault,
     Reached,
@@ -28,6 +29,7 @@ from weighbridge_services.ingest.opening import Refusal
 from weighbridge_services.ingest.ownlog import OwnLog
 from weighbridge_services.ingest.receipts import Receipts
 from weighbridge_services.ingest.setting import Setting
+from weighbridge_services.ingest.sources.configured import open_source, plugin_of
 from weighbridge_services.ingest.taking import take_all
 from weighbridge_services.ingest.watching import ClockWatch
 from weighbridge_services.ingest.withholding import Withholding
@@ -53,6 +55,8 @@ class Follower:
         self._own = OwnLog(setting.bus, setting.own, setting.store)
         self._receipts = Receipts(setting)
         self.withholding = Withholding(setting)
+        self.finder: Finder | None = None
+        """What reads this node's own source, if its configuration names one."""
         self._clock = ClockWatch(setting)
         self._lock = asyncio.Lock()
         self._last: Listed | None = None
@@ -69,7 +73,11 @@ class Follower:
     # --- life ----------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Take up where the ledger ends. Raises AnotherLister, BrokerUnavailable."""
+        """Take up where the ledger ends. Raises AnotherLister, BrokerUnavailable, and what a source's settings do."""
+        source = open_source(self.setting)
+        if source is not None:
+            name = plugin_of(self.setting) or source.name
+            self.finder = Finder(self.setting, source, name, self.withholding.take_found)
         await self.setting.store.run(self._load)
         await self._own.bring_up()
         await self._receipts.bring_up()
@@ -89,6 +97,8 @@ class Follower:
         self._spawn(self._clock.run())
         self._spawn(self._watch())
         self._spawn(self._introduce())
+        if self.finder is not None:
+            self._spawn(self.finder.run())
 
     async def stop(self) -> None:
         """Stop watching."""

@@ -20,9 +20,9 @@ from weighbridge_services.ingest.errors import BadSource
 from weighbridge_services.ingest.intake import Intake
 from weighbridge_services.ingest.lister import Lister
 from weighbridge_services.ingest.setting import Setting
+from weighbridge_services.ingest.sources.configured import open_source, plugin_of
 from weighbridge_services.ingest.watching import DueWatch
 
-GROUP: Final = "weighbridge.sources"
 RETRY: Final = 0.25
 
 log = structlog.get_logger()
@@ -41,7 +41,7 @@ class Listing:
     async def start(self) -> None:
         """Take up where the ledger ends, list what a new log begins with, and read. Raises what stands in the way."""
         first = self._first_records()
-        source = self._source()
+        source = open_source(self.setting)
         await self.lister.clock.look()
         await self.lister.start()
         Intake(self.lister).start()
@@ -84,7 +84,7 @@ class Listing:
         if first:
             await introduced  # else the root comes from the source, or is handed in
         if source is not None:
-            self.driver = Driver(self.lister, source, str(self.setting.game.source.get("plugin", "jsonl")))
+            self.driver = Driver(self.lister, source, plugin_of(self.setting) or source.name)
             await self.driver.run()
 
     async def _begin_time(self, source: Source) -> None:
@@ -115,16 +115,6 @@ class Listing:
             raise BadSource(f"{path} holds no envelope of the root: {error}") from error
         except Refused as refused:
             raise BadSource(f"{path} holds no envelope of the root: {refused.message}") from refused
-
-    def _source(self) -> Source | None:
-        settings = self.setting.game.source
-        if "file" not in settings and "plugin" not in settings:
-            return None
-        plugin = str(settings.get("plugin", "jsonl"))
-        opened: Source = self.setting.node.plugins.load(GROUP, plugin)(
-            {"game": self.setting.uri, **settings}, str(self.setting.node.folder)
-        )
-        return opened
 
     # --- tasks ---------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from weighbridge.log.entries import Listed
 from weighbridge_services.ingest.following import Fault
 from weighbridge_services.ingest.opening import Opened, read_record
 from weighbridge_services.ingest.setting import Setting
+from weighbridge_services.ingest.sources.configured import plugin_of
 from weighbridge_services.subjects import Subjects
 from weighbridge_services.wire import Incoming
 
@@ -28,6 +29,7 @@ class Withholding:
         self._setting = setting
         self._loop = asyncio.get_running_loop()
         self._open: dict[str, tuple[str, str, float]] = {}
+        self._position = f"source/{plugin_of(setting)}"
         self.after = after
         self.found = 0
 
@@ -60,14 +62,22 @@ class Withholding:
 
     async def _take(self, messages: Sequence[Incoming]) -> None:
         payloads = [message.data for message in messages]
-        loop, setting = asyncio.get_running_loop(), self._setting
+        setting = self._setting
         opened = await setting.openers.open(payloads, setting.uri)
-        seen = {
-            str(Cid.of(each.proof)): (each.uri, str(each.cid)) for each in opened if isinstance(each, Opened)
-        }
-        fresh = await setting.store.run(self._keep, seen)
+        await self._watch([each for each in opened if isinstance(each, Opened)])
+
+    async def take_found(self, found: Sequence[Opened], position: int) -> None:
+        """Take what this node's own source has found, up to a position."""
+        await self._watch(found)
+        # A crash here reads them again, and finds them kept.
+        store = self._setting.store
+        await store.run(store.keep_position, self._position, position)
+
+    async def _watch(self, opened: Sequence[Opened]) -> None:
+        seen = {str(Cid.of(each.proof)): (each.uri, str(each.cid)) for each in opened}
+        fresh = await self._setting.store.run(self._keep, seen)
         for cid, (uri, record) in fresh.items():
-            self._open.setdefault(cid, (uri, record, loop.time()))
+            self._open.setdefault(cid, (uri, record, self._loop.time()))
 
     def _keep(self, seen: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
         fresh = {
