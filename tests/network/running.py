@@ -10,7 +10,7 @@ from typing import Any
 
 import coin
 from games import GAME, Season, install
-from nodes import World, until_async
+from nodes import PATIENCE, World, until_async
 from weighbridge import codec
 from weighbridge.fold import Fold
 from weighbridge.plugins import pin
@@ -90,10 +90,11 @@ def folded(season: Season) -> Fold:
 
 
 async def die_at(node: Node, site: Path, point: str) -> None:
-    """Run the fold service in a process of its own until it dies at a named place."""
+    """Run a service, the fold or another, in a process of its own until it dies at a named place of its own."""
+    service, _, _ = point.partition(".")
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "weighbridge_services", "run", "fold", "--node", str(node.folder),
+        sys.executable, "-m", "weighbridge_services", "run", service, "--node", str(node.folder),
         env=environment(site, **{VARIABLE: point}), stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
-    _, told = await asyncio.wait_for(process.communicate(), 60)
+    _, told = await asyncio.wait_for(process.communicate(), PATIENCE)
     assert process.returncode == EXIT, told.decode()

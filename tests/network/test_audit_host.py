@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from games import ANN, Season, config, cosign, install, publish
 from nodes import World, until, until_async
-from running import Folding, environment, install_coin, records
+from running import Folding, die_at, environment, install_coin, records
 from weighbridge.identity import open_envelope
 from weighbridge_services.audit_host.app import Service
 from weighbridge_services.node import Node
@@ -32,6 +32,7 @@ class Audited:
         return self
 
     async def stop(self) -> None:
+        await self.bus.quiet()
         await self.service.stop()
 
     async def findings(self) -> list[dict[str, Any]]:
@@ -42,7 +43,7 @@ class Audited:
             found = await self.findings()
             return found if len(found) >= count else []
 
-        return await until_async(there, 20, f"{count} findings")
+        return await until_async(there, what=f"{count} findings")
 
 
 @pytest.fixture
@@ -94,7 +95,7 @@ async def test_an_audit_that_dies_is_started_again_and_others_are_unharmed(audit
     await cosign(audited.folding.bus, audited.node, season)
     await audited.found(5)
     dying = audited.service.watched[0]
-    await until(lambda: dying.crashes >= 2, 20)
+    await until(lambda: dying.crashes >= 2)
     assert audited.service.watched[1].crashes == 0
     assert "unhealthy" not in audited.service.health()
     await audited.folding.statement(season.size)
@@ -107,8 +108,37 @@ async def test_a_killed_audit_starts_over_and_finds_nothing_twice(audited: Audit
     (counting,) = audited.service.watched
     assert counting.pid is not None
     os.kill(counting.pid, signal.SIGKILL)
-    await until(lambda: counting.crashes == 1 and counting.seen == 6, 20)
+    await until(lambda: counting.crashes == 1 and counting.seen == 6)
     assert len(await audited.findings()) == 5
+
+
+@pytest.mark.parametrize("point", ["after-find", "after-persist", "after-publish"])
+@pytest.mark.parametrize("audited", [["counting"]], indirect=True)
+async def test_a_host_killed_at_any_point_publishes_every_finding_once(
+    audited: Audited, site: Path, point: str
+) -> None:
+    await audited.stop()
+    await publish(audited.folding.bus, audited.node, notes(5))
+    await die_at(audited.node, site, f"audit-host.{point}")
+    await audited.start()
+    await audited.found(5)
+    (counting,) = audited.service.watched
+    await until(lambda: counting.seen == 6)
+    assert sorted(each["says"] for each in await audited.findings()) == [
+        f"note {number} is the {number + 2}. entry" for number in range(5)
+    ]
+
+
+@pytest.mark.parametrize("audited", [["counting"]], indirect=True)
+async def test_after_the_broker_lost_its_disk_the_findings_are_published_again(
+    audited: Audited, world: World
+) -> None:
+    await publish(audited.folding.bus, audited.node, notes(5))
+    await audited.found(5)
+    await world.wipe_broker()
+    await world.bus(audited.node, "declare")
+    assert len(await audited.found(5)) == 5
+    assert audited.service.watched[0].crashes == 0
 
 
 @pytest.mark.parametrize("audited", [["nosy"]], indirect=True)
@@ -131,6 +161,6 @@ async def test_an_audit_gets_no_secret_of_the_environment(audited: Audited, site
 )
 async def test_an_audit_that_cannot_be_loaded_is_a_complaint_and_no_more(audited: Audited) -> None:
     """`audit-broken` and `plugin-unknown`, as its process says on standard error."""
-    await until(lambda: audited.service.health().get("unhealthy"), 20)
+    await until(lambda: audited.service.health().get("unhealthy"))
     await publish(audited.folding.bus, audited.node, notes(1))
     await until(lambda: audited.folding.service.health()["folded"] == 2)

@@ -13,7 +13,7 @@ import pytest
 from games import ANN, BOB, GAME, Season
 from nodes import World, until, until_async
 from operators import Operator, Other, everyone_takes, season_of, three_operators
-from running import TOYS, environment, folded, install_coin
+from running import TOYS, die_at, environment, folded, install_coin
 from weighbridge import codec
 from weighbridge.logfile import CarReader
 from weighbridge_services.node import Node
@@ -173,7 +173,7 @@ async def test_a_self_check_that_cannot_be_made_accuses_nobody(
     for call in ("heads", "tails"):
         season.flip(ANN, call)
     await everyone_takes(three[:2], season)
-    await until(lambda: three[0].check.health().get("unhealthy"), 30)
+    await until(lambda: three[0].check.health().get("unhealthy"))
     assert three[0].check.health()["unhealthy"][0].startswith("self-check-failed")
     assert await three[0].findings() == []
     await three[1].folding.stop()
@@ -206,3 +206,70 @@ async def test_a_node_whose_answers_do_not_bear_out_what_it_signed_is_told_so(th
     assert await three[0].until_said("disagree") == "not-borne-out"
     found = await three[0].until_found("divergence")
     assert found["about"] == three[1].node.did
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        "after-read",
+        "after-compare",
+        "after-self-check",
+        "after-evidence",
+        "after-persist",
+        "after-publish",
+    ],
+)
+async def test_killed_at_any_point_it_says_once_who_differs(
+    three: list[Operator], site: Path, point: str
+) -> None:
+    """Nothing is handed on by later statements: the game is at rest when the service dies, and stays so."""
+    season = season_of(three)
+    for each in three[:2]:
+        await each.folding.start()
+    await three[2].folding.start(rulesets=Other())
+    for call in ("heads", "tails"):
+        season.flip(ANN, call)
+    await everyone_takes(three, season)
+    for each in three:
+        await each.folding.statement(season.size)
+    await die_at(three[0].node, site, f"cross-check.{point}")
+    await three[0].start_check()
+    found = await three[0].until_found("divergence")
+    assert (found["with"], found["kind"]) == (three[2].node.did, "delta")
+    assert await three[0].until_said("disagree") == "delta"
+    await until(lambda: not three[0].check.health()["differing"])
+    assert len(await three[0].findings()) == 1
+    assert await three[0].verdicts() == [("disagree", "delta")]
+    bundles = [path.stem for path in (three[0].node.folder / "evidence").iterdir()]
+    assert bundles == [str(found["evidence"])]
+    await three[0].bus.quiet()
+    await three[0].check.stop()
+    for each in three:
+        await each.folding.stop()
+    del three[0].check
+
+
+async def test_killed_before_its_fold_was_stopped_it_stops_it_after_the_start(
+    three: list[Operator], site: Path
+) -> None:
+    """The statement that it abstains is in its ledger, and the fold would sign on."""
+    season = season_of(three)
+    for each in three[:2]:
+        await each.folding.start()
+    await three[2].folding.start(rulesets=Other())
+    for call in ("heads", "tails"):
+        season.flip(ANN, call)
+    await everyone_takes(three, season)
+    for each in three:
+        await each.folding.statement(season.size)
+    await die_at(three[2].node, site, "cross-check.after-persist")
+    assert "unhealthy" not in three[2].folding.service.health()
+    await three[2].start_check()
+    assert await three[2].until_said("abstain") == "self-check"
+    await until(lambda: three[2].folding.service.health().get("unhealthy"))
+    assert await three[2].verdicts() == [("abstain", "self-check")]
+    await three[2].bus.quiet()
+    await three[2].check.stop()
+    for each in three:
+        await each.folding.stop()
+    del three[2].check

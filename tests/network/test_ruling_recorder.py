@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from dice_games import GAME, GM, LOCAL, SEED, ReadingStage, make_dice_node, run_until_end, with_sources
 from ingest_games import coin_on_path, flip, player, root
-from nodes import World, until, until_async
+from nodes import PATIENCE, World, until, until_async
 from weighbridge import codec
 from weighbridge.chain import chain_value
 from weighbridge.cid import Cid
@@ -277,7 +277,7 @@ class WholeNode:
 
     async def up(self) -> None:
         self.process = await self.start("node", "up", "--node", str(self.folder))
-        await until_async(self._answers, within=20, what="the node answers")
+        await until_async(self._answers, what="the node answers")
 
     async def _answers(self) -> bool:
         assert self.process is not None
@@ -333,7 +333,7 @@ async def first_line(whole: WholeNode, *words: str) -> Any:
     process = await whole.start(*words)
     assert process.stdout is not None
     try:
-        return json.loads(await asyncio.wait_for(process.stdout.readline(), 20))
+        return json.loads(await asyncio.wait_for(process.stdout.readline(), PATIENCE))
     finally:
         process.terminate()
         await process.communicate()
@@ -349,8 +349,12 @@ async def test_flips_roll_on_their_beacons_and_the_gm_answers_what_they_ask_from
     )
     assert code == 0, said
     assert all(json.loads(line)["round"] for line in said.splitlines())
+    _, said = await whole.run("node", "doctor", "--node", str(whole.folder), "--json")
+    clocks = [each for each in json.loads(said) if each["check"] == "clock"]
+    assert [each["level"] for each in clocks] == ["ok"], clocks
+    assert "local (private chain)'s newest beacon is" in clocks[0]["says"]
     # Of sixteen flips one is lost, but for one time in 65,536: the GM is asked for mercy.
-    asked = await until_async(lambda: open_questions(whole), within=20, what="a question")
+    asked = await until_async(lambda: open_questions(whole), what="a question")
     assert await first_line(whole, "desk", "--node", str(whole.folder), "--follow", "--json") == asked[0]
     key = str(whole.folder / "gm.key")
     rule = ["rule", asked[0]["id"][:22], "yes", "--key", key, "--node", str(whole.folder)]
@@ -362,7 +366,7 @@ async def test_flips_roll_on_their_beacons_and_the_gm_answers_what_they_ask_from
         found = {each["id"]: each for each in await open_questions(whole, "--all")}
         return bool(found[asked[0]["id"]].get("state") == "closed" and found[asked[0]["id"]].get("listed"))
 
-    await until_async(closed, within=20, what="the ruling is listed and the question closed")
+    await until_async(closed, what="the ruling is listed and the question closed")
     code, said = await whole.run(*rule)
     assert code == 2
     assert "question-closed" in said

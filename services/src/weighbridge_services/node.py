@@ -23,6 +23,8 @@ PASSWORD: Final = "broker.password"
 """The file, among a node's keys, with its password at its embedded broker."""
 PLAYER_PASSWORD: Final = "player.password"
 """The file with the password that players use there."""
+OPERATOR: Final = "operator"
+"""The name, in every ledger, under which it says whose it is."""
 PUBLIC: Final = "public.json"
 """The file, among a node's keys, with their public halves: it tells a wrong key file from the right one."""
 
@@ -85,10 +87,33 @@ class Node:
         return self._clock
 
     def ledger(self, name: str) -> Ledger:
-        """Open a service's ledger: one file of its own, with one writer. Raises what `Ledger.open` raises."""
+        """Open a service's ledger: one file of its own, with one writer, marked as this operator's.
+
+        Raises ForeignNode, and what `Ledger.open` raises.
+        """
         folder = self.folder / "ledger"
         folder.mkdir(mode=0o700, exist_ok=True)
-        return Ledger.open(folder / f"{name}.db")
+        ledger = Ledger.open(folder / f"{name}.db")
+        try:
+            self._claim(ledger, folder / f"{name}.db")
+        except BaseException:
+            ledger.close()
+            raise
+        return ledger
+
+    def _claim(self, ledger: Ledger, path: Path) -> None:
+        if ledger.values.get(OPERATOR) is None:
+            ledger.values.set(OPERATOR, self.did.encode())
+        self.refuse_foreign(ledger, path)
+
+    def refuse_foreign(self, ledger: Ledger, path: Path) -> None:
+        """Raise ForeignNode if a ledger is another operator's: what is signed by its memory would contradict itself."""
+        owner = ledger.values.get(OPERATOR)
+        if owner not in (None, self.did.encode()):
+            raise ForeignNode(
+                f"{path} is the ledger of {owner.decode(errors='replace')}, and the keys in {self.folder} are"
+                f" {self.did}'s; put each operator's keys and ledgers together again"
+            )
 
     def operator_record(self, game: str) -> OperatorRecord:
         """Return the record that names this operator's keys in a game."""

@@ -102,7 +102,7 @@ def test_a_clock_that_is_off_the_newest_beacon_is_bad(since: int, level: str) ->
 def test_the_doctor_finds_a_new_node_well(tmp_path: Path) -> None:
     node = create_node(tmp_path / "alma", BARE)
     found = levels(node.folder)
-    assert set(found) == {"keys", "versions", "ports", "disk", "fsync", "plugins", "clock", "broker"}
+    assert set(found) == {"keys", "versions", "ledgers", "ports", "disk", "fsync", "plugins", "clock", "broker"}
     assert BAD not in {level for each in found.values() for level in each}
     assert found["clock"] == [WARN]
 

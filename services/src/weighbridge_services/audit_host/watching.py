@@ -12,15 +12,16 @@ import structlog
 from weighbridge import codec
 from weighbridge.contract import Finding
 from weighbridge.errors import Refused, Unavailable
-from weighbridge.identity import encode_envelope
 
 from weighbridge_services import metrics
 from weighbridge_services.audit_host.child import BROKEN
 from weighbridge_services.audit_host.decide import findings, frame, frame_length, seq_of
+from weighbridge_services.audit_host.store import Store
 from weighbridge_services.broker.server import die_with_parent, end
+from weighbridge_services.folding.letters import Letters, Run
 from weighbridge_services.folding.statements import sign_finding
 from weighbridge_services.node import Node
-from weighbridge_services.wire import Bus
+from weighbridge_services.wire import Bus, crash_point
 
 PAGE: Final = 64
 """Entries that are asked of the fold at a time: what waits for an audit is never more."""
@@ -41,12 +42,19 @@ class Died(Exception):
 
 
 class Means(NamedTuple):
-    """What the watching over one audit works with."""
+    """What the watching over one audit works with: `run` has the ledger's thread do some work."""
 
     node: Node
     bus: Bus
     game: str
     audit: str
+    store: Store
+    run: Run
+    letters: Letters
+
+    def crash(self, point: str) -> None:
+        """Die here if a test wants it: `audit-host.<point>`."""
+        crash_point(self.node, f"audit-host.{point}")
 
 
 class Watching:
@@ -74,7 +82,7 @@ class Watching:
 
     def start(self) -> None:
         """Begin."""
-        self._task = asyncio.create_task(self._keep_up(), name=f"audit {self.name}")
+        self._task = asyncio.create_task(self._watched(), name=f"audit {self.name}")
 
     async def stop(self) -> None:
         """End the process."""
@@ -85,6 +93,13 @@ class Watching:
             await asyncio.gather(self._task, return_exceptions=True)
         if self._process is not None and self._process.returncode is None:
             await end(self._process)
+
+    async def _watched(self) -> None:
+        try:
+            await self._keep_up()
+        except Exception as error:
+            log.error("the audit host stopped", audit=self.name, error=str(error))
+            self._means.bus.fail(error)
 
     async def _keep_up(self) -> None:
         wait = FIRST_WAIT
@@ -122,10 +137,12 @@ class Watching:
             page = await self._page(self.seen)
             for sent in page:
                 found = await self._ask(process, sent)
-                for finding in found:
-                    await self._publish(finding, seq_of(sent))
+                if found:
+                    await self._keep(found, seq_of(sent))
+                    await self._send()
                 self.seen += 1
             if not page:
+                await self._send()
                 if process.returncode is not None:
                     raise Died(f"exit code {process.returncode}")
                 await asyncio.sleep(POLL)
@@ -150,16 +167,22 @@ class Watching:
         except (asyncio.IncompleteReadError, ConnectionError) as error:
             raise Died(f"exit code {await process.wait()} while it was shown entry {seq_of(sent)}") from error
 
-    async def _publish(self, finding: Finding, seq: int) -> None:
+    async def _keep(self, found: list[Finding], seq: int) -> None:
+        """Sign and keep what was found about an entry, before the next is shown: the audit may die of that one."""
         means = self._means
-        envelope = sign_finding(
-            means.node.keys.records, means.game, self.name, finding.code, finding.about, finding.says, seq=seq
-        )
-        subject = self._subjects.finding(self.name, str(envelope.cid))
-        while True:
-            try:
-                await means.bus.publish_once(subject, encode_envelope(envelope))
-                return
-            except Unavailable as error:
-                log.info("publishing a finding later", audit=self.name, says=error.message)
-                await asyncio.sleep(POLL)
+        # A crash here loses what was found: after the start the audit is shown every entry again, and finds it.
+        means.crash("after-find")
+        records, audit = means.node.keys.records, self.name
+        envelopes = [
+            sign_finding(records, means.game, audit, each.code, each.about, each.says, seq=seq)
+            for each in found
+        ]
+        await means.run(means.store.keep, envelopes)
+        # A crash here leaves findings that only the ledger knows: the start publishes them.
+        means.crash("after-persist")
+
+    async def _send(self) -> None:
+        try:
+            await self._means.letters.send()
+        except Unavailable as error:
+            log.info("publishing findings later", audit=self.name, says=error.message)

@@ -12,7 +12,7 @@ from weighbridge_services.cross_check.game import GameCheck, Means
 from weighbridge_services.folding.letters import Letters
 from weighbridge_services.folding.threads import LedgerThread
 from weighbridge_services.node import Node
-from weighbridge_services.wire import Bus
+from weighbridge_services.wire import Bus, crash_point
 
 
 class Service:
@@ -31,12 +31,16 @@ class Service:
         """Open the ledger, read every operator's statements, answer."""
         run = self._thread.run
         self._ledger = ledger = await run(self._node.ledger, LEDGER)
-        letters = Letters(self._bus, ledger, run)
+        letters = Letters(self._bus, ledger, run, self._published)
         for table in self._node.games:
             book = await run(Book, ledger, table.uri, self._node.subjects(table.uri))
             game = GameCheck(Means(self._node, table, self._bus, book, run, letters))
             self.games.append(game)
             await game.start()
+
+    def _published(self) -> None:
+        # A crash here publishes again after the start, which the stream answers with: it is there.
+        crash_point(self._node, "cross-check.after-publish")
 
     async def stop(self) -> None:
         """Stop, and close the ledger."""

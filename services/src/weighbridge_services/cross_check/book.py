@@ -11,7 +11,7 @@ from weighbridge.identity import Envelope, encode_envelope
 from weighbridge.ledger import CheckpointConflict, Ledger
 
 from weighbridge_services.cross_check.decide import Agreed
-from weighbridge_services.folding.statements import Said
+from weighbridge_services.folding.statements import Said, Statement
 from weighbridge_services.subjects import Subjects, token
 
 LEDGER: Final = "cross-check"
@@ -24,6 +24,17 @@ class Equivocation(NamedTuple):
     origin: str
     size: int
     notes: tuple[str, str]
+
+
+class Doubts(msgspec.Struct, frozen=True):
+    """Statements that are still to be acted upon, by operator.
+
+    `differing`: the first that gives another root than this node's. `foreign`: the newest of a transcript in
+    which this node may have no part.
+    """
+
+    differing: dict[str, Statement] = {}
+    foreign: dict[str, Statement] = {}
 
 
 class Book:
@@ -92,9 +103,20 @@ class Book:
         """Return how far an operator's stream was read."""
         return self.ledger.positions.get(f"{self._prefix}/read/{did}") or 0
 
-    def set_position(self, did: str, position: int) -> None:
-        """Keep how far an operator's stream was read."""
-        self.ledger.positions.set(f"{self._prefix}/read/{did}", position)
+    def keep_read(self, did: str, position: int, doubts: Doubts) -> None:
+        """Keep how far an operator's stream was read, with what that leaves to be acted upon, in one batch."""
+        with self.ledger.batch():
+            self.ledger.positions.set(f"{self._prefix}/read/{did}", position)
+            self.keep_doubts(doubts)
+
+    def doubts(self) -> Doubts:
+        """Return what is still to be acted upon."""
+        data = self.ledger.values.get(f"{self._prefix}/doubts")
+        return Doubts() if data is None else codec.decode_as(data, Doubts)
+
+    def keep_doubts(self, doubts: Doubts) -> None:
+        """Keep what is still to be acted upon."""
+        self.ledger.values.set(f"{self._prefix}/doubts", codec.encode(doubts))
 
     def differing(self) -> dict[str, Any]:
         """Return where each operator parts from this node, as far as that was found out."""

@@ -12,17 +12,10 @@ import structlog
 from nats.aio.msg import Msg
 from weighbridge import codec
 from weighbridge.errors import Refused, Unavailable, WeighbridgeError
-from weighbridge.identity import (
-    Envelope,
-    OperatorRecord,
-    Policy,
-    check_operator,
-    encode_envelope,
-    parse_policy,
-)
+from weighbridge.identity import OperatorRecord, Policy, check_operator, encode_envelope, parse_policy
 
 from weighbridge_services.config import GameTable
-from weighbridge_services.cross_check.book import Book, Equivocation
+from weighbridge_services.cross_check.book import Book, Doubts, Equivocation
 from weighbridge_services.cross_check.decide import (
     agreement,
     better,
@@ -32,20 +25,13 @@ from weighbridge_services.cross_check.decide import (
     is_outvoted,
 )
 from weighbridge_services.cross_check.errors import NotBorneOut, SelfCheckFailed
+from weighbridge_services.cross_check.saying import Letter, Voice
 from weighbridge_services.cross_check.tracing import Parting, part, refolded, write_evidence
 from weighbridge_services.folding.letters import Letters, Run
-from weighbridge_services.folding.statements import (
-    Said,
-    Statement,
-    Verdict,
-    open_statement,
-    sign_finding,
-    sign_statement,
-)
+from weighbridge_services.folding.statements import Said, Statement, Verdict, open_statement
 from weighbridge_services.node import Node
-from weighbridge_services.wire import Bus
+from weighbridge_services.wire import Bus, crash_point
 
-AUDIT: Final = "cross-check"
 IDLE: Final = 1.0
 RETRY: Final = 0.5
 LONGEST: Final = 60.0
@@ -65,6 +51,10 @@ class Means(NamedTuple):
     book: Book
     run: Run
     letters: Letters
+
+    def crash(self, point: str) -> None:
+        """Die here if a test wants it: `cross-check.<point>`."""
+        crash_point(self.node, f"cross-check.{point}")
 
 
 class Known(NamedTuple):
@@ -88,6 +78,7 @@ class GameCheck:
         self._game = means.table.uri
         self._own = means.node.subjects(self._game)
         self._me = means.node.did
+        self._voice = Voice(means.node, self._game)
         peers = {peer.did for peer in means.table.peers} | {means.table.lister or self._me, self._me}
         self._dids = sorted(peers)
         self._known = Known({self._me: means.node.operator_record(self._game)}, None, (), 0)
@@ -104,11 +95,13 @@ class GameCheck:
 
     async def start(self) -> None:
         """Begin to read and to answer."""
-        bus = self._means.bus
+        bus, book = self._means.bus, self._means.book
+        doubts = await self._means.run(book.doubts)
+        self._open, self._foreign = dict(doubts.differing), dict(doubts.foreign)
         self._task = asyncio.create_task(self._watched(), name="cross-check")
         for did in self._dids:
             subjects = self._means.node.subjects(self._game, did)
-            position = await self._means.run(self._means.book.position, did)
+            position = await self._means.run(book.position, did)
             bus.follow(
                 subjects.stream("RECORDS"), f"{subjects.prefix}.statement.>", _place(position), self._reader(did)
             )  # fmt: skip
@@ -177,8 +170,20 @@ class GameCheck:
                 log.warning("no statement", operator=did, code=refused.code, says=refused.message)
                 continue
             await self._compare(said)
-        if waiting:
-            await self._means.run(self._means.book.set_position, did, waiting[-1][0])
+        if not waiting:
+            return
+        # A crash here leaves statements in the book that are read again, which says the same of them.
+        self._means.crash("after-read")
+        await self._means.run(self._means.book.keep_read, did, waiting[-1][0], self._doubts)
+        # A crash here leaves doubts that only the ledger knows: the start acts upon them.
+        self._means.crash("after-compare")
+
+    @property
+    def _doubts(self) -> Doubts:
+        return Doubts(dict(self._open), dict(self._foreign))
+
+    async def _keep_doubts(self) -> None:
+        await self._means.run(self._means.book.keep_doubts, self._doubts)
 
     async def _compare(self, said: Said) -> None:
         statement, book = said.statement, self._means.book
@@ -215,7 +220,7 @@ class GameCheck:
             notes=list(fault.notes),
         )
         name = f"equivocation/{fault.operator}/{fault.size}"
-        await self._means.run(self._means.book.say, name, [finding])
+        await self._say(name, [finding])
 
     # --- acting ------------------------------------------------------------------------------------------------
 
@@ -259,23 +264,27 @@ class GameCheck:
 
     async def _look_at_pins(self) -> None:
         for did, statement in list(self._foreign.items()):
-            del self._foreign[did]
-            if not foreign_pin(statement.origin, statement.entries, self._known.origins, self._known.folded):
-                if statement.origin not in self._known.origins:
-                    self._foreign[did] = statement
-                continue
-            origin = self._known.origins[-1]
-            says = f"{did} folds as {statement.origin}, and this node as {origin}"
-            log.error("another rule set or pin", operator=did, theirs=statement.origin, ours=origin)
-            finding = self._finding(
-                "divergence", did, says, kind="pin", size=statement.size, origin=statement.origin
-            )
-            own = msgspec.structs.replace(statement, origin=origin)
-            letters = [finding, self._statement("disagree", own, "pin", [says])]
-            await self._means.run(self._means.book.say, f"pin/{did}/{statement.origin}", letters)
-            if did == self._means.table.lister and did != self._me:
-                # A root without a pin takes the lister's: this node cannot run it.
-                await self._abstain(own, "pin-mismatch", says)
+            if foreign_pin(statement.origin, statement.entries, self._known.origins, self._known.folded):
+                await self._say_pin(did, statement)
+            elif statement.origin not in self._known.origins:
+                continue  # this node has yet to fold that far
+            if self._foreign[did] is statement:  # and none that came meanwhile
+                del self._foreign[did]
+            await self._keep_doubts()
+
+    async def _say_pin(self, did: str, statement: Statement) -> None:
+        origin = self._known.origins[-1]
+        says = f"{did} folds as {statement.origin}, and this node as {origin}"
+        log.error("another rule set or pin", operator=did, theirs=statement.origin, ours=origin)
+        finding = self._finding(
+            "divergence", did, says, kind="pin", size=statement.size, origin=statement.origin
+        )
+        own = msgspec.structs.replace(statement, origin=origin)
+        letters = [finding, self._statement("disagree", own, "pin", [says])]
+        await self._say(f"pin/{did}/{statement.origin}", letters)
+        if did == self._means.table.lister and did != self._me:
+            # A root without a pin takes the lister's: this node cannot run it.
+            await self._abstain(own, "pin-mismatch", says)
 
     async def _settle(self, did: str, statement: Statement) -> None:
         """Find out where an operator parts from this node, and say so; first whether this node is right."""
@@ -287,18 +296,21 @@ class GameCheck:
         if not await self._means.run(book.is_done, name):
             if not await self._is_right(own):
                 self._open.clear()
+                await self._keep_doubts()
                 return
-            letters = await self._find(did, statement, roots)
-            await self._means.run(book.say, name, letters)
+            await self._say(name, await self._find(did, statement, roots))
         if is_outvoted(roots, self._me, self._known.policy):
             await self._abstain(own, "outvoted", f"the quorum has signed another root of {size} leaves")
         del self._open[did]
+        await self._keep_doubts()
 
     async def _is_right(self, own: Statement) -> bool:
         """Fold again in a fresh process; if that gives another root than was signed, say so and cosign no more."""
         at = own.origin, own.size
         if at not in self._checked:
             root = await self.refold(self._means.node, self._game, own.origin, own.size)
+            # A crash here loses a root that nothing has been said by: the start has it folded again.
+            self._means.crash("after-self-check")
             if root != own.root:
                 says = f"folding again gives {root.hex()} of {own.size} leaves; signed is {own.root.hex()}"
                 await self._abstain(own, "self-check", says)
@@ -306,9 +318,7 @@ class GameCheck:
             self._checked.add(at)
         return True
 
-    async def _find(
-        self, did: str, statement: Statement, roots: dict[str, bytes]
-    ) -> list[tuple[str, Envelope]]:
+    async def _find(self, did: str, statement: Statement, roots: dict[str, bytes]) -> list[Letter]:
         origin, size = statement.origin, statement.size
         theirs = self._means.node.subjects(self._game, did)
         own = msgspec.structs.replace(statement, root=roots[self._me])
@@ -322,12 +332,14 @@ class GameCheck:
             return [self._finding("divergence", did, says, size=size, origin=origin)]
         return await self._say_parting(did, own, parting)
 
-    async def _say_parting(self, did: str, own: Statement, parting: Parting) -> list[tuple[str, Envelope]]:
+    async def _say_parting(self, did: str, own: Statement, parting: Parting) -> list[Letter]:
         book, node = self._means.book, self._means.node
         notes = [await self._means.run(book.note, who, own.origin, own.size) for who in (self._me, did)]
         evidence = write_evidence(
             node.folder, self._game, own.origin, own.size, parting, (self._me, notes[0]), (did, notes[1])
         )
+        # A crash here leaves a bundle that nothing names: it is found again after the start, and is the same file.
+        self._means.crash("after-evidence")
         cells = differing_cells(parting.ours, parting.theirs)
         about = cells[0] if cells else did
         says = f"{did} parts from {self._me} at leaf {parting.index} ({parting.kind}): {', '.join(cells[:8])}"
@@ -354,24 +366,23 @@ class GameCheck:
 
     # --- saying ------------------------------------------------------------------------------------------------
 
-    def _finding(self, code: str, about: str, says: str, **more: Any) -> tuple[str, Envelope]:
-        envelope = sign_finding(self._means.node.keys.records, self._game, AUDIT, code, about, says, **more)
-        return self._own.finding(AUDIT, str(envelope.cid)), envelope
+    def _finding(self, code: str, about: str, says: str, **more: Any) -> Letter:
+        return self._voice.finding(code, about, says, **more)
 
     def _statement(
         self, verdict: Verdict, own: Statement, reason: str, says: list[str], **more: Any
-    ) -> tuple[str, Envelope]:
-        statement = Statement(
-            self._game, verdict, own.origin, own.size, own.root, reason=reason, says=[*says, *self._known.weak],
-            **more,
-        )  # fmt: skip
-        envelope = sign_statement(self._means.node.keys.records, statement)
-        return self._own.statement(str(envelope.cid)), envelope
+    ) -> Letter:
+        return self._voice.statement(verdict, own, reason, [*says, *self._known.weak], **more)
+
+    async def _say(self, what: str, letters: list[Letter]) -> None:
+        await self._means.run(self._means.book.say, what, letters)
+        # A crash here leaves letters that only the ledger knows: the start publishes them.
+        self._means.crash("after-persist")
 
     async def _abstain(self, statement: Statement, reason: str, says: str) -> None:
         """Say that this node cosigns no more, and have its fold stop. Raises Unavailable until the fold has."""
         subject, envelope = self._statement("abstain", statement, reason, [says])
-        await self._means.run(self._means.book.say, f"abstain/{reason}", [(subject, envelope)])
+        await self._say(f"abstain/{reason}", [(subject, envelope)])
         try:
             await self._means.bus.ask(
                 self._own.rpc("stop"), codec.encode({"statement": encode_envelope(envelope)})

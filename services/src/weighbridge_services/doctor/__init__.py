@@ -11,7 +11,7 @@ from weighbridge_services.config import BadConfig
 from weighbridge_services.doctor.broker import broker
 from weighbridge_services.doctor.clock import clock
 from weighbridge_services.doctor.findings import BAD, OK, WARN, Finding
-from weighbridge_services.doctor.machine import disk, key_modes, ports, syncs, versions
+from weighbridge_services.doctor.machine import disk, key_modes, ledgers, ports, syncs, versions
 from weighbridge_services.doctor.plugins import plugins
 from weighbridge_services.node import Node
 
@@ -35,7 +35,7 @@ async def examine(folder: Path) -> list[Finding]:
         return [*found, *(told or [Finding("config", BAD, error.message)])]
     except WeighbridgeError as error:
         return [*found, Finding("node", BAD, f"{error.code}: {error.message}")]
-    checks: list[Check] = [ports, disk, syncs, plugins, clock, broker]
+    checks: list[Check] = [ledgers, ports, disk, syncs, plugins, clock, broker]
     for check in checks:
         try:
             found += await check(node)

@@ -14,6 +14,7 @@ from typing import Final
 
 from weighbridge_services.broker.server import is_free
 from weighbridge_services.doctor.findings import BAD, OK, WARN, Finding
+from weighbridge_services.folding.reading import refuse_foreign_ledgers
 from weighbridge_services.inspecting import running
 from weighbridge_services.node import Node
 from weighbridge_services.secret_files import loose_modes
@@ -38,6 +39,12 @@ def key_modes(folder: Path) -> list[Finding]:
     if loose:
         return [Finding("keys", BAD, f"{path} can be used by others; run chmod go= on it") for path in loose]
     return [Finding("keys", OK, "only their owner can read them")]
+
+
+async def ledgers(node: Node) -> list[Finding]:
+    """Look at whose the ledgers are."""
+    refuse_foreign_ledgers(node)
+    return [Finding("ledgers", OK, "none is another operator's")]
 
 
 def versions() -> list[Finding]:

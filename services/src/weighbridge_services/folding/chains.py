@@ -23,9 +23,15 @@ def label_of(store: FoldStore) -> str | None:
 
 def label_at(folder: Path, game: str) -> str | None:
     """Return the same of a node's folder; None too where there is no ledger yet or none that can be read."""
+    chain = chain_at(folder, game)
+    return None if chain is None else chain.label
+
+
+def chain_at(folder: Path, game: str) -> Chain | None:
+    """Return the chain of a game's dice as a node's folder knows it; None as `label_at`."""
     try:
         with read_ledger(folder / "ledger" / f"{LEDGER}.db") as ledger:
-            return label_of(FoldStore(ledger, game))
+            return chain_in(FoldStore(ledger, game))
     except WeighbridgeError:
         return None
 

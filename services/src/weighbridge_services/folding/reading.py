@@ -6,9 +6,13 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from weighbridge.errors import WeighbridgeError
 from weighbridge.ledger import Ledger, LedgerMissing
 from weighbridge.ledger.database import Database
 from weighbridge.ledger.opening import connect, look
+
+from weighbridge_services.config import ForeignNode
+from weighbridge_services.node import Node
 
 
 @contextmanager
@@ -24,3 +28,15 @@ def read_ledger(path: Path) -> Generator[Ledger]:
         yield Ledger(database, -1)
     finally:
         database.connection.close()
+
+
+def refuse_foreign_ledgers(node: Node) -> None:
+    """Raise ForeignNode if a ledger in the node's folder is another operator's, before anything of it runs."""
+    for path in sorted((node.folder / "ledger").glob("*.db")):
+        try:
+            with read_ledger(path) as ledger:
+                node.refuse_foreign(ledger, path)
+        except ForeignNode:
+            raise
+        except WeighbridgeError:
+            continue  # a damaged one stops the service whose it is, which says what to do

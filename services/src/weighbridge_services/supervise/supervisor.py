@@ -11,6 +11,7 @@ from weighbridge.errors import Broken
 
 from weighbridge_services import metrics
 from weighbridge_services.broker import Server
+from weighbridge_services.folding.reading import refuse_foreign_ledgers
 from weighbridge_services.health import HealthServer
 from weighbridge_services.locks import Lock
 from weighbridge_services.node import Node
@@ -58,6 +59,7 @@ class Supervisor:
             lock = Lock(self._node.folder, name)
             lock.take()
             self._locks.append(lock)
+        await asyncio.to_thread(refuse_foreign_ledgers, self._node)
         if self._whole:
             await self._start_broker()
             await self._serve_health()
