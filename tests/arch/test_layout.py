@@ -11,7 +11,7 @@ from weighbridge.plugins import GROUPS
 
 TOP = {
     "pyproject.toml", "services", "shared", "plugins", "deploy", "compose.yaml", "tests",
-    "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile",
+    "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile", "conftest.py",
 }  # fmt: skip
 KNOWN = {*GROUPS, "weighbridge.commands"}
 

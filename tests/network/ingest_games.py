@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import coin
-from nodes import World
+from nodes import PATIENCE, World
 from weighbridge import codec
 from weighbridge.cid import Cid
 from weighbridge.contract import RuleSet
@@ -206,7 +206,7 @@ class Table:
         subscription = await bus.nc.subscribe(inbox, cb=take)
         for each in data:
             await bus.put(self.nodes[at].subjects(GAME).submit(str(Cid.of(each))), each, {ANSWER: inbox})
-        found = [codec.decode(await asyncio.wait_for(answers.get(), 20)) for _ in data]
+        found = [codec.decode(await asyncio.wait_for(answers.get(), PATIENCE)) for _ in data]
         await subscription.unsubscribe()
         return found  # type: ignore[return-value]
 

@@ -6,12 +6,14 @@ import asyncio
 import os
 import shutil
 import signal
-import socket
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
+import nats.errors
+from free_ports import free_port
+from weighbridge.errors import Unavailable
 from weighbridge_services.broker import Server
 from weighbridge_services.creating import create_node
 from weighbridge_services.node import Node
@@ -32,6 +34,9 @@ ruleset = "coin"
 [test]
 crash = true
 """
+PATIENCE = 60.0
+"""Seconds after which what a test waits for counts as not coming: a busy machine may stand still for many."""
+NOT_NOW = (Unavailable, nats.errors.Error)
 T = TypeVar("T")
 
 
@@ -78,9 +83,7 @@ class World:
 
     def free_port(self) -> int:
         """Return a port that nobody listens on now."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            return int(probe.getsockname()[1])
+        return free_port()
 
     def point_to_broker(self, guest: Node) -> Node:
         """Write the broker's URL into a guest's configuration."""
@@ -114,13 +117,18 @@ class World:
         await self.server.stop()
         shutil.rmtree(self.nodes[0].folder / "broker" / "data")
         await self.server.start()
+        await until(
+            lambda: all(bus.connected or bus.stopping for bus in self.buses), what="every bus is back"
+        )
 
     async def stop(self) -> None:
         """Stop all of it."""
-        for bus in self.buses:
-            await bus.stop()
-        for server in self.servers:
-            await server.stop()
+        try:
+            for bus in self.buses:
+                await bus.stop()
+        finally:
+            for server in self.servers:
+                await server.stop()
 
 
 class Sink:
@@ -143,23 +151,27 @@ async def send(bus: Bus, subjects: Subjects, *payloads: bytes) -> None:
     await bus.append_many(subjects.log, payloads, last.sequence if last else 0)
 
 
-async def until(holds: Callable[[], T], within: float = 10.0, what: str = "") -> T:
+async def until(holds: Callable[[], T], within: float = PATIENCE, what: str = "") -> T:
     """Wait until a condition holds and return its value; fail after `within` seconds."""
-    deadline = time.monotonic() + within
-    while time.monotonic() < deadline:
-        found = holds()
-        if found:
-            return found
-        await asyncio.sleep(0.005)
-    raise AssertionError(f"not within {within} s: {what or holds}")
+
+    async def asked() -> T:
+        return holds()
+
+    return await until_async(asked, within, what or f"{holds}")
 
 
-async def until_async(holds: Callable[[], Awaitable[T]], within: float = 10.0, what: str = "") -> T:
-    """Like `until`, for a condition that has to ask."""
+async def until_async(holds: Callable[[], Awaitable[T]], within: float = PATIENCE, what: str = "") -> T:
+    """Like `until`, for a condition that has to ask: who is not there now is asked again."""
     deadline = time.monotonic() + within
-    while time.monotonic() < deadline:
-        found = await holds()
+    away: BaseException | None = None
+    while True:
+        try:
+            found = await holds()
+            away = None
+        except NOT_NOW as error:
+            found, away = None, error
         if found:
             return found
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {within} s: {what or holds}") from away
         await asyncio.sleep(0.005)
-    raise AssertionError(f"not within {within} s: {what or holds}")

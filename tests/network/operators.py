@@ -80,13 +80,13 @@ class Operator:
         async def there() -> list[dict[str, Any]]:
             return [each for each in await self.findings() if each["code"] == code]
 
-        return (await until_async(there, 30, f"a finding {code}"))[0]
+        return (await until_async(there, what=f"a finding {code}"))[0]
 
     async def until_said(self, verdict: str) -> str | None:
         async def there() -> list[Any]:
             return [reason for said, reason in await self.verdicts() if said == verdict]
 
-        return (await until_async(there, 30, f"a statement {verdict}"))[0]
+        return (await until_async(there, what=f"a statement {verdict}"))[0]
 
 
 def season_of(operators: list[Operator], quorum: int = 2) -> Season:

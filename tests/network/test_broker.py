@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from nodes import GAME, World, until
+from nodes import GAME, PATIENCE, World, until
 from weighbridge_services.broker import BrokerBroken, NoBrokerBinary, PortTaken, Server
 from weighbridge_services.broker.server import binary, end
 from weighbridge_services.node import BadKeyFile, Node
@@ -98,7 +98,7 @@ async def test_one_that_dies_is_started_again_at_the_same_port(world: World) -> 
     before = server.url, server.pid
     bus = await world.bus(node)
     world.kill_broker()
-    await asyncio.wait_for(restarted.wait(), 10)
+    await asyncio.wait_for(restarted.wait(), PATIENCE)
     assert server.url == before[0]
     assert server.pid != before[1]
     assert server.restarts == 1
@@ -128,7 +128,7 @@ async def test_one_that_outlived_its_node_is_stopped_first(world: World) -> None
     try:
         await until((node.folder / "broker" / "nats.pid").exists)
         await server.start()
-        await asyncio.wait_for(orphan.wait(), 5)
+        await asyncio.wait_for(orphan.wait(), PATIENCE)
         await world.bus(node)
     finally:
         if orphan.returncode is None:
@@ -166,7 +166,7 @@ async def test_a_node_that_is_killed_leaves_no_broker_behind(world: World) -> No
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", DYING, str(node.folder), stdout=asyncio.subprocess.PIPE
     )
-    output, _ = await asyncio.wait_for(process.communicate(), 20)
+    output, _ = await asyncio.wait_for(process.communicate(), PATIENCE)
     pid = int(output)
     await until(lambda: not alive(pid))
 

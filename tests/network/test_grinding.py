@@ -129,7 +129,7 @@ async def test_a_chain_of_the_gms_own_is_shown_for_good_as_a_private_chain(town:
         said = [await town.statements(number) for number in (0, 1)]
         return all(any(each.size > answer["listed"] for each in found) for found in said)
 
-    await until_async(both_say_it, 20)
+    await until_async(both_say_it)
     for number in (0, 1):
         assert (await town.rpc("status", number))["chain"] == "private chain"
         statements = await town.statements(number)
@@ -150,7 +150,7 @@ async def test_a_lister_that_holds_an_ask_and_dates_it_back_gets_a_roll_that_is_
         found = await town.pending(late)
         return found if found is not None and found["beacon"] and not found["trace"] else None
 
-    found = await until_async(has_dice, 20, "the beacon and the verdict are listed")
+    found = await until_async(has_dice, what="the beacon and the verdict are listed")
     assert found is not None
     assert found["roll"] is None
     assert (await town.act(late))["status"] == "pending"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from ingest_games import GAME, Table, data_of, flip, note, player
-from nodes import World
+from nodes import PATIENCE, World
 from prometheus_client import generate_latest
 from weighbridge.identity import Envelope, envelope_to_json
 from weighbridge_services.cli import main
@@ -132,7 +132,7 @@ async def test_a_log_is_watched_as_it_grows(table: Table, capsys: pytest.Capture
     watching = asyncio.create_task(run("log", "tail", "--node", table.lister.folder, "--count", 4))
     await table.submit(data_of(note(player(1), "a")))
     await table.submit(data_of(note(player(1), "b")))
-    assert await asyncio.wait_for(watching, 20) == 0
+    assert await asyncio.wait_for(watching, PATIENCE) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == ["0", "1", "2", "3"]
     assert "example.coin.note/b" in lines[3]
@@ -156,7 +156,7 @@ async def test_entries_that_are_not_there_yet_are_waited_for(
     )
     for rkey in "abc":
         await table.submit(data_of(note(player(1), rkey)))
-    assert await asyncio.wait_for(watching, 20) == 0
+    assert await asyncio.wait_for(watching, PATIENCE) == 0
     (line,) = capsys.readouterr().out.splitlines()
     assert line.split()[0] == "4"
 

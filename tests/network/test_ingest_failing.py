@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from ingest_games import GAME, LISTER, Table, coin_on_path, data_of, flip, note, player
-from nodes import World, until_async
+from nodes import PATIENCE, World, until_async
 from weighbridge.identity import envelope_to_json
 from weighbridge_services.ingest.errors import CannotRestore
 from weighbridge_services.wire.crashing import EXIT, VARIABLE
@@ -48,7 +48,7 @@ class Process:
 
     async def wait(self) -> int:
         assert self.process is not None
-        return await asyncio.wait_for(self.process.wait(), 30)
+        return await asyncio.wait_for(self.process.wait(), PATIENCE)
 
     async def stop(self) -> int:
         assert self.process is not None
@@ -113,7 +113,7 @@ async def test_a_follower_killed_goes_on_where_it_was(table: Table, tmp_path: Pa
     assert await follower.wait() == EXIT
     await follower.start()
     (answer,) = await table.submit(data_of(note(player(2), "after")))
-    await until_async(lambda: holds(table, {"before", "after"}, 1), 20)
+    await until_async(lambda: holds(table, {"before", "after"}, 1))
     own = await table.log(1)
     assert own == (await table.log())[: len(own)]
 
@@ -122,7 +122,7 @@ async def test_a_follower_killed_goes_on_where_it_was(table: Table, tmp_path: Pa
         found = [e["value"]["checkpoint"] for e in await table.log() if mine in e.get("uri", "")]
         return any(int(text.split("\n")[1]) > answer["listed"] for text in found)
 
-    await until_async(receipted, 20)
+    await until_async(receipted)
     for process in (lister, follower):
         assert await process.stop() == 0
 
@@ -135,7 +135,7 @@ async def test_a_broker_that_restarts_costs_nothing(table: Table) -> None:
     table.world.kill_broker()
     (answer,) = await table.submit_patiently(data_of(note(player(1), "b")))
     assert "listed" in answer
-    await until_async(lambda: holds(table, {"a", "b"}, 1), 20)
+    await until_async(lambda: holds(table, {"a", "b"}, 1))
     assert records(await table.log()) == ["a", "b"]
 
 
@@ -156,10 +156,10 @@ async def test_a_broker_that_lost_its_disk_gets_every_stream_again_as_it_was(tab
     (answer,) = await table.submit_patiently(data_of(flip(player(1), "d")))
     after = await table.log()
     assert after[: len(before)] == before
-    await until_async(lambda: holds(table, {"a", "b", "c", "d"}, 1), 20)
+    await until_async(lambda: holds(table, {"a", "b", "c", "d"}, 1))
     own = await table.log(1)
     assert own == (await table.log())[: len(own)]
-    await until_async(lambda: _at_least(follower.health()["checkpoint"], answer["listed"] + 1), 20)
+    await until_async(lambda: _at_least(follower.health()["checkpoint"], answer["listed"] + 1))
     assert receipts.items() <= (await checkpoints(table, 1)).items()
 
 
@@ -212,7 +212,7 @@ async def test_a_source_that_cannot_be_read_stops_the_node_with_its_line(table: 
     (table.lister.folder / "season.jsonl").write_text("no JSON\n")
     await table.up("alma")
     bus = table.services["alma"][1]
-    await asyncio.wait_for(bus.failed.wait(), 10)
+    await asyncio.wait_for(bus.failed.wait(), PATIENCE)
     assert getattr(bus.failure, "code", "") == "bad-source"
     assert "season.jsonl, line 1" in str(bus.failure)
 
@@ -243,17 +243,17 @@ async def test_a_lister_that_lost_its_ledger_takes_up_what_its_followers_hold(ta
     await table.world.wipe_broker()
     for node in table.nodes:
         await table.declare(node)
-    await until_async(lambda: holds(table, {"a", "b", "c"}, 1), 20)
+    await until_async(lambda: holds(table, {"a", "b", "c"}, 1))
     subjects = table.nodes[1].subjects(GAME)
     size = table.services["bela"][0].games[0].health()["checkpoint"]
-    await until_async(lambda: _there(table, subjects.stream("RECORDS"), subjects.checkpoint(size)), 20)
+    await until_async(lambda: _there(table, subjects.stream("RECORDS"), subjects.checkpoint(size)))
     await table.up("alma")
     (answer,) = await table.submit(data_of(flip(player(1), "d")))
     after = await table.log()
     assert answer["listed"] >= size
     assert after[:size] == before[:size]
     assert records(after) == ["a", "b", "c", "d"]
-    await until_async(lambda: holds(table, {"d"}, 1), 20)
+    await until_async(lambda: holds(table, {"d"}, 1))
     assert table.services["bela"][0].games[0].health()["unhealthy"] == []
 
 

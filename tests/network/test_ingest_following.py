@@ -97,7 +97,7 @@ async def finding(table: Table, code: str) -> dict[str, Any]:
                     return envelope.value
         return None
 
-    value = await until_async(found, 20)
+    value = await until_async(found)
     assert value is not None
     return value
 
@@ -224,7 +224,7 @@ async def test_what_is_listed_or_rejected_is_not_withheld(table: Table) -> None:
     assert isinstance(follower, Follower)
     answers = await table.submit(data_of(note(player(1), "a")), data_of(note(player(1), "b")), at=1)
     assert sorted(each.get("rejected", "listed") for each in answers) == ["flooded", "listed"]
-    await until(lambda: follower.withholding.waiting == 0, 20)
+    await until(lambda: follower.withholding.waiting == 0)
     assert follower.health()["withheld"] == 0
 
 
@@ -261,5 +261,5 @@ async def test_a_follower_catches_up_with_a_long_log_and_its_own_stream_is_the_s
         await crooked.record(data_of(note(player(number % 9 + 1), f"n{number}")), at=NOW + number)
     await crooked.sign()
     await table.up("bela")
-    await until_async(lambda: cosigned(table, 402), 30)
+    await until_async(lambda: cosigned(table, 402))
     assert await table.log(1) == await table.log(0)

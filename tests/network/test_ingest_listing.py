@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from ingest_games import GAME, Table, data_of, flip, note, player, root, with_coin
-from nodes import World, until_async
+from nodes import PATIENCE, World, until_async
 from weighbridge import codec
 from weighbridge.cid import Cid
 from weighbridge.identity import (
@@ -265,7 +265,7 @@ async def test_a_lister_that_finds_somebody_elses_entry_in_its_stream_stops(tabl
     await table.bus().append(subjects.log, b"somebody else's", last.sequence)
     submitted = asyncio.create_task(table.submit(data_of(note(player(1), "b"))))
     bus = table.services["alma"][1]
-    await asyncio.wait_for(bus.failed.wait(), 10)
+    await asyncio.wait_for(bus.failed.wait(), PATIENCE)
     assert bus.failure is not None
     assert getattr(bus.failure, "code", "") == "another-lister"
     submitted.cancel()
@@ -276,7 +276,7 @@ async def test_a_node_whose_root_names_another_lister_refuses_to_list(table: Tab
     (table.lister.folder / "root.json").write_text(json.dumps(envelope_to_json(root(lister=player(9).did))))
     await table.up("alma")
     bus = table.services["alma"][1]
-    await asyncio.wait_for(bus.failed.wait(), 10)
+    await asyncio.wait_for(bus.failed.wait(), PATIENCE)
     assert getattr(bus.failure, "code", "") == "not-the-lister"
     assert await table.log() == []
 

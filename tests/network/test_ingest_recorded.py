@@ -10,7 +10,7 @@ from typing import Any
 import coin
 import pytest
 from ingest_games import GAME, Table, data_of, flip, note, player
-from nodes import World, until, until_async
+from nodes import PATIENCE, World, until, until_async
 from weighbridge import codec
 from weighbridge.dice import round_after, round_time
 from weighbridge.fold import Fold
@@ -68,8 +68,8 @@ async def test_a_season_is_played_with_its_receipts_and_its_dice(table: Table) -
         await table.up(name)
     await publish_beacon(table, number)
     listing = table.services["alma"][0].games[0]
-    await until(lambda: listing.driver is not None and listing.driver.done, 30)  # type: ignore[union-attr]
-    await until_async(lambda: ended(table, NOON + 2 * DAY), 20)
+    await until(lambda: listing.driver is not None and listing.driver.done)  # type: ignore[union-attr]
+    await until_async(lambda: ended(table, NOON + 2 * DAY))
     log = await table.log()
     assert [(entry["at"], entry["op"]) for entry in log if entry["op"] == "tick"] == [
         ((NOON // DAY + 1) * DAY, "tick"),
@@ -139,7 +139,7 @@ async def test_a_lister_stops_at_once_in_the_middle_of_a_pause(table: Table) -> 
     await publish_beacon(table, 10_000)
     listing = table.services["alma"][0].games[0]
     await until(lambda: listing.driver is not None and listing.driver.read == 1)  # type: ignore[union-attr]
-    await asyncio.wait_for(table.down("alma"), 8)
+    await asyncio.wait_for(table.down("alma"), PATIENCE)
 
 
 async def test_another_log_of_the_game_is_listed_again_with_its_times(table: Table) -> None:

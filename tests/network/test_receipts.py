@@ -83,7 +83,7 @@ async def listed_with_receipts(table: Table, *names: str) -> tuple[str, dict[str
         found = await receipts(table)
         return all(max(found[name], default=0) > answer["listed"] for name in names)
 
-    await until_async(held, 20)
+    await until_async(held)
     return ask.uri, answer
 
 
@@ -137,7 +137,7 @@ async def test_a_lister_that_checkpoints_late_makes_no_timely_roll(table: Table)
         seq = next(entry["seq"] for entry in await table.log() if entry.get("uri") == ask.uri)
         return max((await receipts(table))["bela"], default=0) > seq
 
-    await until_async(held, 20)
+    await until_async(held)
     assert await roll_of(table, ask.uri) == (None, 0)
 
 
@@ -175,12 +175,12 @@ async def test_a_follower_that_backfills_receipts_the_newest_checkpoint_and_no_o
         (answer,) = await table.submit(data_of(note(player(1), f"n{number}")))
     service = await table.up("bela")
     follower = service.games[0]
-    await until(lambda: follower.health()["checkpoint"] > answer["listed"], 20)
+    await until(lambda: follower.health()["checkpoint"] > answer["listed"])
 
     async def held() -> bool:
         return max((await receipts(table))["bela"], default=0) > answer["listed"]
 
-    await until_async(held, 20)
+    await until_async(held)
     assert [size for size in (await receipts(table))["bela"] if size <= answer["listed"]] == []
 
 
@@ -201,7 +201,7 @@ async def test_a_lister_whose_entries_are_of_the_future_gets_no_receipt_until_th
     async def held() -> bool:
         return max((await receipts(table))["bela"], default=0) > answer["listed"]
 
-    await until_async(held, 20)
+    await until_async(held)
 
 
 async def test_receipts_come_before_the_round_with_time_to_spare(table: Table) -> None:
@@ -234,5 +234,5 @@ async def test_whose_clock_is_off_the_newest_beacon_lists_and_signs_nothing(tabl
     assert answer["unavailable"] == "clock-off"
     assert await table.log() == []
     off["off"] = 0
-    await until_async(lambda: listed(table, note(player(1), "a").uri), 20)
+    await until_async(lambda: listed(table, note(player(1), "a").uri))
     assert listing.health()["clock_checked"]

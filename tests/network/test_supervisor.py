@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from nodes import GAME, World, until, until_async
+from nodes import GAME, PATIENCE, World, until, until_async
 from weighbridge.errors import Broken, Unavailable
 from weighbridge_services.clock import Clock
 from weighbridge_services.node import Node
@@ -94,11 +94,11 @@ async def test_a_stop_lets_the_handler_finish_then_the_service_and_then_the_brok
     async with supervised(node) as supervisor:
         service = scale(supervisor)
         await service.bus.put(service.subjects.submit("x"), b"x")
-        await asyncio.wait_for(service.at_work.wait(), 5)
+        await asyncio.wait_for(service.at_work.wait(), PATIENCE)
         stopping = asyncio.create_task(supervisor.stop())
         await asyncio.sleep(0)
         service.release.set()
-        await asyncio.wait_for(stopping, 20)
+        await asyncio.wait_for(stopping, PATIENCE)
     assert EVENTS == ["started", "weighed", "stopped"]
     await world.start(node)
     last = await (await world.bus(node)).last(
@@ -111,7 +111,7 @@ async def test_a_broken_service_is_the_failure_of_the_node(world: World) -> None
     async with supervised(world.make_node("alma")) as supervisor:
         service = scale(supervisor)
         await service.bus.put(service.subjects.submit("x"), b"broken")
-        failure = await asyncio.wait_for(supervisor.failure(), 5)
+        failure = await asyncio.wait_for(supervisor.failure(), PATIENCE)
         assert str(failure) == "broken: the scale is broken"
         assert coded(failure) is failure
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from nodes import World
+from nodes import PATIENCE, World
 from weighbridge.errors import Broken, Refused
 from weighbridge_services.node import Node
 from weighbridge_services.subjects import Subjects
@@ -69,13 +69,13 @@ async def test_a_question_that_finds_the_service_broken_stops_it(bus: Bus, subje
     await bus.serve(subjects.rpc("broken"), broken)
     with pytest.raises(AnswerRefused):
         await bus.ask(subjects.rpc("broken"), b"")
-    await asyncio.wait_for(bus.failed.wait(), 1)
+    await asyncio.wait_for(bus.failed.wait(), PATIENCE)
     assert isinstance(bus.failure, Broken)
 
 
 async def test_nobody_there_is_said_at_once(bus: Bus, subjects: Subjects) -> None:
     with pytest.raises(NobodyAnswers):
-        await asyncio.wait_for(bus.ask(subjects.rpc("nobody"), b"", timeout=30), 2)
+        await asyncio.wait_for(bus.ask(subjects.rpc("nobody"), b"", timeout=30), PATIENCE)
 
 
 async def test_an_answer_that_does_not_come_in_time_is_not_waited_for(bus: Bus, subjects: Subjects) -> None:
@@ -104,9 +104,9 @@ async def test_a_stop_finishes_the_answer_that_is_being_given(
     await bus.serve(subjects.rpc("slow"), slow)
     other = await world.bus(node, "other", declare=False)
     asking = asyncio.create_task(other.ask(subjects.rpc("slow"), b""))
-    await asyncio.wait_for(entered.wait(), 5)
+    await asyncio.wait_for(entered.wait(), PATIENCE)
     stopping = asyncio.create_task(bus.stop())
     await asyncio.sleep(0)
     release.set()
-    assert await asyncio.wait_for(asking, 5) == b"done"
+    assert await asyncio.wait_for(asking, PATIENCE) == b"done"
     await stopping

@@ -7,7 +7,7 @@ import time
 
 import pytest
 from nats.js.errors import NotFoundError
-from nodes import Sink, World, send, until
+from nodes import PATIENCE, Sink, World, send, until
 from weighbridge.errors import Broken, Unavailable
 from weighbridge_services.node import Node
 from weighbridge_services.streams import declare_all
@@ -125,7 +125,7 @@ async def test_a_broken_handler_stops_the_service_and_loses_nothing(
 
     await send(bus, subjects, b"a")
     bus.read(subjects.stream("LOG"), subjects.log, "broken", handle)
-    await asyncio.wait_for(bus.failed.wait(), 5)
+    await asyncio.wait_for(bus.failed.wait(), PATIENCE)
     assert isinstance(bus.failure, Broken)
     await bus.quiet()
     assert await pending(bus, subjects, "broken") == (1, 0)
@@ -139,7 +139,7 @@ async def test_a_bug_in_a_handler_stops_the_service_and_is_not_acknowledged(
 
     await send(bus, subjects, b"a")
     bus.read(subjects.stream("LOG"), subjects.log, "bug", handle)
-    await asyncio.wait_for(bus.failed.wait(), 5)
+    await asyncio.wait_for(bus.failed.wait(), PATIENCE)
     assert isinstance(bus.failure, KeyError)
     assert await pending(bus, subjects, "bug") == (1, 0)
 
@@ -155,12 +155,12 @@ async def test_a_stop_lets_the_handler_finish_and_acknowledge(bus: Bus, subjects
 
     await send(bus, subjects, b"a")
     bus.read(subjects.stream("LOG"), subjects.log, "graceful", handle)
-    await asyncio.wait_for(entered.wait(), 5)
+    await asyncio.wait_for(entered.wait(), PATIENCE)
     stopping = asyncio.create_task(bus.quiet())
     await asyncio.sleep(0)
     assert not stopping.done()
     release.set()
-    await asyncio.wait_for(stopping, 5)
+    await asyncio.wait_for(stopping, PATIENCE)
     assert done == [b"a"]
     await until_settled(bus, subjects, "graceful")
 
@@ -238,7 +238,7 @@ async def test_a_connection_that_is_closed_for_good_stops_the_service_and_does_n
     bus.follow(subjects.stream("LOG"), subjects.log, lambda: 1, Sink())
     await until_settled_exists(bus, subjects, "closed")
     await bus.nc.close()
-    await asyncio.wait_for(bus.failed.wait(), 5)
+    await asyncio.wait_for(bus.failed.wait(), PATIENCE)
     turns = 0
     start = time.monotonic()
     while time.monotonic() - start < 1:

@@ -11,7 +11,7 @@ import nats
 import nats.errors
 import pytest
 from nats.aio.client import Client
-from nodes import GAME, Sink, World, send, until
+from nodes import GAME, PATIENCE, Sink, World, send, until
 from weighbridge_services.node import Node
 from weighbridge_services.streams import declare_all
 from weighbridge_services.wire import BrokerRefused, BrokerUnavailable, Bus
@@ -73,7 +73,7 @@ async def test_an_operator_asks_anybodys_services_and_answers_for_nobody_else(
     await hers.serve(alma.subjects(GAME).rpc("hello"), hello)
     assert await his.ask(alma.subjects(GAME).rpc("hello"), b"bela") == b"hello bela"
     await his.serve(alma.subjects(GAME).rpc("other"), hello)
-    await asyncio.wait_for(his.failed.wait(), 5)
+    await asyncio.wait_for(his.failed.wait(), PATIENCE)
     assert isinstance(his.failure, BrokerRefused)
 
 
@@ -125,7 +125,7 @@ async def test_nobody_listens_in_on_another_ones_answers(world: World, two_nodes
         await his.nc.subscribe(subject, cb=note)
         await his.nc.flush()
         assert heard == []
-    await asyncio.wait_for(his.failed.wait(), 5)
+    await asyncio.wait_for(his.failed.wait(), PATIENCE)
 
 
 async def test_a_player_hands_in_and_hears_the_answer_and_nothing_else(world: World, two_nodes: Pair) -> None:
@@ -184,5 +184,5 @@ async def test_a_broker_that_comes_up_later_is_waited_for(world: World) -> None:
     await server.stop()
     starting = asyncio.create_task(bus.start())
     await server.start()
-    await asyncio.wait_for(starting, 10)
+    await asyncio.wait_for(starting, PATIENCE)
     await declare_all(bus.js, host)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from dice_games import GENESIS, LOCAL, SEED
-from nodes import World, until_async
+from nodes import PATIENCE, World, until_async
 from weighbridge import codec
 from weighbridge.chain import chain_value
 from weighbridge.cid import Cid
@@ -162,9 +162,9 @@ class Town:
             subscription = await bus.nc.subscribe(inbox, cb=take)
             data = encode_envelope(envelope)
             await bus.put(subjects.submit(str(Cid.of(data))), data, {ANSWER: inbox})
-            answer: Any = codec.decode(await asyncio.wait_for(answers.get(), 20))
+            answer: Any = codec.decode(await asyncio.wait_for(answers.get(), PATIENCE))
             while "unavailable" in answer:
-                answer = codec.decode(await asyncio.wait_for(answers.get(), 20))
+                answer = codec.decode(await asyncio.wait_for(answers.get(), PATIENCE))
             found.append(answer)
             await subscription.unsubscribe()
         return found
@@ -185,7 +185,7 @@ class Town:
             except NobodyAnswers:
                 return b""
 
-        return codec.decode(await until_async(answer, 20))
+        return codec.decode(await until_async(answer))
 
     async def cell(self, key: str) -> Any:
         """Return a cell, the same on both nodes once both have folded the same; wait for that."""
@@ -196,7 +196,7 @@ class Town:
                 return None
             return (None if one["value"] is None else codec.decode(one["value"]),)
 
-        return (await until_async(alike, 20, f"the same {key} on both nodes"))[0]
+        return (await until_async(alike, what=f"the same {key} on both nodes"))[0]
 
     async def act(self, envelope: Envelope) -> dict[str, Any]:
         """Return an ask's cell."""
@@ -210,7 +210,7 @@ class Town:
             found = await self.act(envelope)
             return found if all(found.get(name) == value for name, value in facts.items()) else None
 
-        return await until_async(there, 30, f"{envelope.rkey}: {facts}")  # type: ignore[return-value]
+        return await until_async(there, what=f"{envelope.rkey}: {facts}")  # type: ignore[return-value]
 
     async def reports(self, uri: str) -> list[str]:
         """Return the codes that stand on a record."""
@@ -222,7 +222,7 @@ class Town:
         async def there() -> bool:
             return await self.reports(uri) == sorted(codes)
 
-        await until_async(there, 30, f"{uri}: {codes}")
+        await until_async(there, what=f"{uri}: {codes}")
 
     async def pending(self, envelope: Envelope) -> dict[str, Any] | None:
         """Return what an ask awaits, as the follower's fold has it."""
