@@ -8,7 +8,7 @@ chain's own, or raises. Nothing here runs under a fold.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from weighbridge.beacon import parse_signature, randomness_of, verify
 from weighbridge.chain import (
@@ -40,10 +40,12 @@ __all__ = [
     "Chain",
     "Clock",
     "Given",
+    "KeyAsked",
     "LocalChain",
     "OpenBeacons",
     "OpenSource",
     "OpenTracer",
+    "OpensVoucher",
     "Pause",
     "Refused",
     "Source",
@@ -53,6 +55,8 @@ __all__ = [
     "Traced",
     "Tracer",
     "Unavailable",
+    "Vouched",
+    "Voucher",
     "chain_value",
     "parse_signature",
     "randomness_of",
@@ -181,6 +185,59 @@ class OpenSource(Protocol):
 
     def __call__(self, settings: Mapping[str, Any], folder: str) -> Source:
         """Open a source; paths in its settings are relative to the node's folder."""
+        ...
+
+
+# --- whose a key is ----------------------------------------------------------------------------------------
+
+
+class KeyAsked(Frozen, frozen=True):
+    """A record of a repository, as a lister lists it: is this its author's key?
+
+    `did`: the author. `key`: the key (did:key) that signed the commit. `doc`: the CID of the DID document by
+    which the lister says that it is the author's. `listed`: when that was listed (µs).
+    """
+
+    did: str
+    key: str
+    doc: str
+    listed: int
+
+
+class Vouched(Frozen, frozen=True):
+    """What this node has itself found out about a key.
+
+    `vouched`: it is the DID's, or was when the record was listed. `contradicted`: by a history that cannot be made up
+    it never was. `unavailable`: nobody can say now, or for good; it is asked again.
+    `how`: `did-key`, `document` or `plc-log`. `evidence`: the CID of the document, or of the operation, that names
+    the key. `until`: when (µs) another took its place, if one has. `says`: a sentence for people.
+    """
+
+    verdict: Literal["vouched", "contradicted", "unavailable"]
+    says: str
+    how: Literal["did-key", "document", "plc-log"] | None = None
+    evidence: str | None = None
+    until: int | None = None
+
+
+class Voucher(Protocol):
+    """Who finds out whose a key is. Its methods may be called at once from several tasks of one event loop."""
+
+    async def vouch(self, asked: KeyAsked) -> Vouched:
+        """Return what is found out, asked anew each time. It may take as long as the slowest host of a DID."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections and files."""
+        ...
+
+
+@runtime_checkable
+class OpensVoucher(Protocol):
+    """What an `OpenSource` is beside if its plugin knows the DIDs of its records: a follower asks about each key."""
+
+    def open_voucher(self, settings: Mapping[str, Any], folder: str) -> Voucher:
+        """Open a voucher, by the settings of the source."""
         ...
 
 

@@ -43,12 +43,12 @@ def operators_of(book: Book) -> None:
 
 
 def receipt(
-    book: Book, signer: Signer, time: int, *, size: int | None = None, root: bytes | None = None
+    book: Book, signer: Signer, time: int, *, size: int | None = None, root: bytes | None = None, **more: Any
 ) -> str:
     size = len(book.entries) if size is None else size
     text = Checkpoint(listing_origin(book.game), size, root or book.fold.world.history.root(size)).text()
     note = format_note(text, [cosign(KEYS[signer.did][0], f"op-{signer.did[-4:]}", text, time)]).decode()
-    return book.put(signer.did, "network.weighbridge.receipt", {"checkpoint": note}, wait=0)
+    return book.put(signer.did, "network.weighbridge.receipt", {"checkpoint": note, **more}, wait=0)
 
 
 def near(round_: int) -> int:

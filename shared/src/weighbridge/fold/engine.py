@@ -16,7 +16,7 @@ import msgspec
 from weighbridge.cid import Cid
 from weighbridge.contract import Attachment, RuleSet
 from weighbridge.errors import Unavailable
-from weighbridge.fold import answers, evidence, rulings
+from weighbridge.fold import answers, deletions, evidence, rulings
 from weighbridge.fold.clock import due_times, pass_time
 from weighbridge.fold.eras import Eras, encode_delta
 from weighbridge.fold.history import History, MemoryHistory, WhatIf
@@ -200,20 +200,27 @@ class Fold:
         ended = pass_time(world)
         if entry.uri is None:
             return ended
-        collection = entry.uri.split("/")[3]
+        if not deletions.is_informational(world, listed):
+            self._take(listed, entry.uri)
+        return ended
+
+    def _take(self, listed: Listed, uri: str) -> None:
+        """Let a record, or the end of one, take effect."""
+        world, collection = self.world, uri.split("/")[3]
         if collection == world.ruleset.root:
             list_root(world, listed)
         elif collection in KERNEL_COLLECTIONS:
             evidence.take(world, listed, collection)
             if collection == RECEIPT:
                 settle_waiting(world)
+                for end in deletions.take_seen(world):
+                    self._take(end, end.entry.uri or "")
         elif collection in world.ruleset.collections or any(
             collection in a.collections for a in world.attachments.values()
         ):
             list_record(world, listed)
         else:
-            world.report("unknown-type", entry.uri, f"This game has no records of the type {collection}.")
-        return ended
+            world.report("unknown-type", uri, f"This game has no records of the type {collection}.")
 
     # --- the past ------------------------------------------------------------------------------------------
 
@@ -381,6 +388,7 @@ class Fold:
         world.cells = Cells(snapshot.cells)
         world.table = TableView(world.cells)
         world.forget()
+        world.begin_at(snapshot.size)
         self._eras.restore(snapshot.leaves, snapshot.era_start, snapshot.cells)
         self._journal = Journal(snapshot.size)
         self._base = (snapshot.size, snapshot.cells)

@@ -12,6 +12,7 @@ from weighbridge.chain import Chain
 from weighbridge.codec import decode
 from weighbridge.dice import round_time
 from weighbridge.errors import Refused
+from weighbridge.fold import deletions
 from weighbridge.fold.breach import RuleBreach
 from weighbridge.fold.judging import complete, fix_round
 from weighbridge.fold.operators import Receipt, read_operator, read_receipt
@@ -227,8 +228,10 @@ def _operator(world: World, listed: Listed) -> None:
 
 def _receipt(world: World, listed: Listed) -> None:
     record = _read(world, listed, ReceiptRecord, "bad-receipt")
-    receipt = read_receipt(world, listed, record.checkpoint) if record is not None else None
+    before = deletions.held_before(world)
+    receipt = read_receipt(world, listed, record) if record is not None else None
     if receipt is not None:
+        deletions.see(world, receipt, before)
         _use_receipt(world, receipt)
 
 

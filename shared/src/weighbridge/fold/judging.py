@@ -9,6 +9,7 @@ from weighbridge.dice import round_after
 from weighbridge.fold import answers
 from weighbridge.fold.breach import RuleBreach
 from weighbridge.fold.context import call
+from weighbridge.fold.deletions import is_of_lister_alone
 from weighbridge.fold.records import CODES, DAY, Pending, place_of
 from weighbridge.fold.world import World
 from weighbridge.log.entries import Listed
@@ -57,10 +58,15 @@ def _later_version(world: World, listed: Listed) -> None:
     op: Literal["update", "delete"] = "delete" if entry.op == "delete" else "update"
     code, says = ("deleted", "deleted") if op == "delete" else ("edited", "changed")
     code = world.guard("changed", docket.uri, lambda: _changed(world, docket, op), code)
+    alone = (
+        " The game names no operator beside the lister, who alone says so."
+        if is_of_lister_alone(world, listed)
+        else ""
+    )
     world.report(
         code,
         docket.uri,
-        f"This record was {says} after it was listed; its first listed version still counts.",
+        f"This record was {says} after it was listed; its first listed version still counts.{alone}",
     )
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from weighbridge.errors import Refused
-from weighbridge.fold import answers
+from weighbridge.fold import answers, grades
+from weighbridge.fold.records import ReceiptRecord
 from weighbridge.fold.world import World
 from weighbridge.identity import OperatorRecord, check_operator, cosigners
 from weighbridge.log.checkpoint import Checkpoint
@@ -19,11 +20,20 @@ MAX_AHEAD = 5 * SECOND
 
 
 class Receipt(msgspec.Struct, frozen=True):
-    """A receipt that verified: this operator held the first `size` entries at `time` (seconds)."""
+    """A receipt that verified: this operator held the first `size` entries at `time` (seconds).
+
+    Of those in the spans of `unproved` it had not found out itself whose key had signed them.
+    """
 
     operator: str
     size: int
     time: int
+    unproved: tuple[grades.Span, ...] = ()
+
+    def cell(self) -> dict[str, Any]:
+        """Return what its operator's cell holds."""
+        unproved = {"unproved": [list(each) for each in self.unproved]} if self.unproved else {}
+        return {"size": self.size, "time": self.time, **unproved}
 
 
 def listing_origin(game: str) -> str:
@@ -49,7 +59,7 @@ def operator_of(world: World, did: str) -> OperatorRecord | None:
     return None if value is None else check_operator(did, value)[0]
 
 
-def read_receipt(world: World, listed: Listed, note: str) -> Receipt | None:
+def read_receipt(world: World, listed: Listed, record: ReceiptRecord) -> Receipt | None:
     """Verify a receipt against the operator's key and the log itself; None, with a report, if it is none."""
     author, uri = listed.entry.author or "", listed.entry.uri or ""
     held = world.root_at(world.seq)
@@ -63,7 +73,7 @@ def read_receipt(world: World, listed: Listed, note: str) -> Receipt | None:
         )
         return None
     try:
-        receipt = _verify(world, operator, note)
+        receipt = _verify(world, operator, record)
     except Refused as refusal:
         world.report("bad-receipt", uri, f"This receipt does not verify ({refusal.code}).")
         return None
@@ -74,13 +84,18 @@ def read_receipt(world: World, listed: Listed, note: str) -> Receipt | None:
     if world.history.listed(receipt.size - 1).entry.at > receipt.time * SECOND + MAX_AHEAD:
         world.report("bad-receipt", uri, "This receipt is dated more than 5 s before an entry that it holds.")
         return None
+    if not grades.are_in_order(receipt.unproved, receipt.size):
+        says = f"at most {grades.MOST_SPANS} spans of entries that it holds, in order"
+        world.report("bad-receipt", uri, f"What this receipt names as unproved is not {says}.")
+        return None
     held_before: Any = world.cells.value(f"_/receipt/{author}", {"size": 0})
     if receipt.size >= held_before["size"]:
-        world.cells.set(f"_/receipt/{author}", {"size": receipt.size, "time": receipt.time})
+        world.cells.set(f"_/receipt/{author}", receipt.cell())
     return receipt
 
 
-def _verify(world: World, operator: OperatorRecord, note: str) -> Receipt | None:
+def _verify(world: World, operator: OperatorRecord, record: ReceiptRecord) -> Receipt | None:
+    note = record.checkpoint
     # Decided from the note's own text: its checkpoint must be one of this very log, at a size already listed.
     times = cosigners(note.encode(), {operator.did: operator.cosigner})
     text = note.split("\n\n", 1)[0] + "\n"
@@ -89,4 +104,4 @@ def _verify(world: World, operator: OperatorRecord, note: str) -> Receipt | None
         return None
     if world.history.root(checkpoint.size) != checkpoint.root:
         return None
-    return Receipt(operator.did, checkpoint.size, times[operator.did])
+    return Receipt(operator.did, checkpoint.size, times[operator.did], record.unproved)

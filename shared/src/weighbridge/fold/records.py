@@ -60,9 +60,14 @@ class TraceRecord(KernelRecord, frozen=True):
 
 
 class ReceiptRecord(KernelRecord, frozen=True):
-    """An operator's cosigned listing checkpoint, as one signed note."""
+    """An operator's cosigned listing checkpoint, as one signed note.
+
+    `unproved`: spans [from, to) of entries which it holds, and of whose keys it has not found out itself that
+    they are their authors'; that they verify under these keys it has.
+    """
 
     checkpoint: str
+    unproved: tuple[tuple[int, int], ...] = ()
 
 
 class ScenarioRecord(KernelRecord, frozen=True):

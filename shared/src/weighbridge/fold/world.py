@@ -77,6 +77,8 @@ class World:
         self.touched: dict[str, None] = {}
         self._pendings: dict[str, Pending] | None = {}
         self.prepared: tuple[Root, list[tuple[Mapping[str, Any], Any]]] | None = None
+        self._ends: dict[int, None] = {}
+        self._ends_from = 0
         self._roots: dict[int, tuple[Root, Any]] = {}
         self._root_cell: tuple[bytes | None, RootCell] = (None, RootCell())
 
@@ -109,6 +111,24 @@ class World:
                 raise FoldStopped(f"the root listed as {listed_at} held when it was folded and does not now")
             self._roots[listed_at] = (root, rules)
         return self._roots[listed_at]
+
+    # --- ends of records -----------------------------------------------------------------------------------
+
+    def note_end(self, seq: int) -> None:
+        """Remember that an entry lists the end of a repository's record: what `ends` else looks for in the log."""
+        self._ends[seq] = None
+
+    def ends(self, start: int, stop: int) -> list[int]:
+        """Return the entries in [start, stop), all folded, that list the end of a repository's record."""
+        for seq in range(start, min(stop, self._ends_from)):
+            entry = self.history.listed(seq).entry
+            if entry.op == "delete" and entry.prov is not None and "blocks" in entry.prov:
+                self._ends[seq] = None
+        return sorted(seq for seq in self._ends if start <= seq < stop)
+
+    def begin_at(self, size: int) -> None:
+        """Go on from a snapshot: what was noted of the entries before it is not known any more."""
+        self._ends, self._ends_from = {}, size
 
     # --- dockets -------------------------------------------------------------------------------------------
 
