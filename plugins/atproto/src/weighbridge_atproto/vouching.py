@@ -1,0 +1,193 @@
+"""Whose a key is, found out by this node itself: by the history of a did:plc, or the document of a did:web.
+
+Only a history contradicts: it is the same for whoever asks, and nobody can add a key to it. A document that names
+another key does not. A did:web's host may show each asker another one, so whoever has such a DID could have a lister
+accused by its followers; and it keeps no history, so a key that was changed since is no longer to be found.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from hashlib import sha256
+from time import time_ns
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from weighbridge.ports import Given, KeyAsked, Pause, Refused, Source, Told, Unavailable, Vouched
+from weighbridge.repos import BadCid, Cid
+
+from weighbridge_atproto.documents import read_document
+from weighbridge_atproto.guarded import Guarded
+from weighbridge_atproto.keeping import Keeping
+from weighbridge_atproto.plc import MAX_LOG, Span, read_history
+from weighbridge_atproto.resolving import DIRECTORY, Resolver
+from weighbridge_atproto.settings import path_in, read_settings
+
+LATE: Final = 600_000_000
+"""How long (µs) after another key took its place a record may be listed under one: commits wait to be verified."""
+CONFIRM: Final = 2.0
+"""Seconds between two askings for a history that contradicts: a directory of several machines may lag behind."""
+FRESH: Final = 60_000_000
+"""How old (µs) a history may be to be asked about another key of the same DID."""
+
+S = TypeVar("S", bound=Source)
+
+
+class History(NamedTuple):
+    """A verified history, and when (µs) it was fetched."""
+
+    spans: tuple[Span, ...]
+    at: int
+
+
+class DidVoucher:
+    """Asks directories and hosts. `clock`: the time (µs). `confirm`: seconds before a contradiction is believed."""
+
+    def __init__(
+        self,
+        client: Guarded,
+        keeping: Keeping,
+        directory: str = DIRECTORY,
+        *,
+        clock: Callable[[], int] = lambda: time_ns() // 1000,
+        confirm: float = CONFIRM,
+    ) -> None:
+        self._client = client
+        self._keeping = keeping
+        self._directory = directory.rstrip("/")
+        self._resolver = Resolver(client, keeping, directory)
+        self._clock = clock
+        self._confirm = confirm
+
+    async def close(self) -> None:
+        """Let go of connections and the file."""
+        await self._client.close()
+        self._keeping.close()
+
+    async def vouch(self, asked: KeyAsked) -> Vouched:
+        """Return what is found out about a key. Raises KeepingBroken."""
+        if asked.did.startswith("did:key:"):
+            return _of_did_key(asked)
+        if not asked.did.startswith("did:plc:"):
+            return await self._by_document(asked)
+        found = await self._by_history(asked)
+        if found.verdict == "unavailable":
+            # A directory of another make may have no history to give; this node may have seen the document then.
+            by_document = await self._by_document(asked)
+            return by_document if by_document.verdict == "vouched" else found
+        return found
+
+    # --- did:plc -------------------------------------------------------------------------------------------
+
+    async def _by_history(self, asked: KeyAsked) -> Vouched:
+        kept = self._kept(asked.did)
+        if kept is not None and kept.at > self._clock() - FRESH:
+            found = judged(kept.spans, asked)
+            if found.verdict == "vouched":
+                return found
+        try:
+            found = judged((await self._fetch(asked.did)).spans, asked)
+            if found.verdict == "contradicted":
+                await asyncio.sleep(self._confirm)
+                found = judged((await self._fetch(asked.did)).spans, asked)
+            return found
+        except (Refused, Unavailable) as error:
+            # No directory can take back what this node has verified of one.
+            if kept is not None and kept.at + LATE >= asked.listed:
+                found = judged(kept.spans, asked)
+                if found.verdict == "vouched":
+                    return found
+            return Vouched("unavailable", f"the history of {asked.did}: {error.message} ({error.code})")
+
+    async def _fetch(self, did: str) -> History:
+        data = await self._client.get(f"{self._directory}/{did}/log/audit", MAX_LOG)
+        history = History(read_history(did, data), self._clock())
+        self._keeping.keep_history(did, data, history.at)
+        return history
+
+    def _kept(self, did: str) -> History | None:
+        kept = self._keeping.history(did)
+        return None if kept is None else History(read_history(did, kept[0]), kept[1])
+
+    # --- documents -----------------------------------------------------------------------------------------
+
+    async def _by_document(self, asked: KeyAsked) -> Vouched:
+        try:
+            data = self._keeping.kept_document(Cid.parse(asked.doc))
+            if data is not None and read_document(asked.did, data).key.did_key == asked.key:
+                says = f"this node has seen that document of {asked.did}, and it names the key"
+                return Vouched("vouched", says, "document", asked.doc)
+        except (BadCid, Refused):
+            pass  # what another node calls its document, or one of another DID, says nothing here
+        try:
+            identity = await self._resolver.again(asked.did) or await self._resolver.identity(asked.did)
+        except (Refused, Unavailable) as error:
+            return Vouched("unavailable", f"the document of {asked.did}: {error.message} ({error.code})")
+        if identity.key.did_key == asked.key:
+            says = f"the document of {asked.did} names the key"
+            return Vouched("vouched", says, "document", str(identity.cid))
+        says = f"the document of {asked.did} names {identity.key.did_key} now, which proves nothing of before"
+        return Vouched("unavailable", says, evidence=str(identity.cid))
+
+
+def judged(spans: Sequence[Span], asked: KeyAsked) -> Vouched:
+    """Return what a history says of a key. Pure."""
+    named = [span for span in spans if span.key == asked.key]
+    if not named:
+        now = spans[-1]
+        says = f"{asked.key} never was the key of {asked.did}, whose history this node has verified"
+        return Vouched("contradicted", says, "plc-log", str(now.operation))
+    for span in reversed(named):
+        if span.until is None or asked.listed <= span.until + LATE:
+            says = f"the history of {asked.did} names the key"
+            return Vouched("vouched", says, "plc-log", str(span.operation), span.until)
+    # Whoever has got hold of a key that was given up signs with it as well as its owner did.
+    says = f"{asked.key} was the key of {asked.did}, and another took its place well before the listing"
+    return Vouched("unavailable", says, evidence=str(named[-1].operation))
+
+
+def _of_did_key(asked: KeyAsked) -> Vouched:
+    if asked.did == asked.key:
+        return Vouched("vouched", "a did:key is its own key", "did-key")
+    return Vouched("contradicted", f"{asked.did} is its own key, and {asked.key} is another", "did-key")
+
+
+# --- as part of a source -----------------------------------------------------------------------------------
+
+
+class WithVoucher(Generic[S]):
+    """How a source of this plugin is opened, and what finds out whose its records' keys are."""
+
+    def __init__(self, open_source: Callable[[Mapping[str, Any], str], S]) -> None:
+        self._open_source = open_source
+
+    def __call__(self, settings: Mapping[str, Any], folder: str) -> S:
+        """Open the source. Raises what it does."""
+        return self._open_source(settings, folder)
+
+    def open_voucher(self, settings: Mapping[str, Any], folder: str) -> DidVoucher:
+        """Open the voucher. Raises BadSettings, KeepingBroken."""
+        read = read_settings(settings)
+        name = sha256(read.game.encode()).hexdigest()[:16]
+        keeping = Keeping(path_in(folder, f"atproto-keys-{name}.db"))
+        return DidVoucher(Guarded(loopback=read.development), keeping, read.directory)
+
+
+class NoRecords:
+    """A source for a follower that only finds out whose keys are whose: nothing comes from it."""
+
+    name = "keys"
+
+    async def read(self, position: int) -> AsyncIterator[tuple[int, Given | Told | Pause]]:
+        """Yield nothing, for ever."""
+        await asyncio.Event().wait()
+        yield position, Pause()
+
+    async def close(self) -> None:
+        """Let go of nothing."""
+
+
+def open_keys(settings: Mapping[str, Any], folder: str) -> NoRecords:
+    """Open a source of nothing. Raises BadSettings."""
+    read_settings(settings)
+    return NoRecords()
