@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 import coin
 from ingest_games import GAME, GM, coin_on_path, flip, player, root
-from nodes import World, until_async
+from nodes import PATIENCE, World, until_async
 from weighbridge import codec
 from weighbridge.chain import Chain, chain_value, round_after
 from weighbridge.contract import RuleSet
@@ -232,7 +232,9 @@ class ReadingStage(Generic[S]):
         return found
 
 
-async def run_until_end(node: Node, service: str, folder: Path, *, crash: str, within: float = 20) -> int:
+async def run_until_end(
+    node: Node, service: str, folder: Path, *, crash: str, within: float = PATIENCE
+) -> int:
     """Run one service of a node in a process of its own, made to die at a point; return its exit code."""
     path = os.pathsep.join([str(coin_on_path(folder / "toys")), os.environ.get("PYTHONPATH", "")])
     process = await asyncio.create_subprocess_exec(

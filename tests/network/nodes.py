@@ -111,6 +111,12 @@ class World:
         assert self.server.pid is not None
         os.kill(self.server.pid, signal.SIGKILL)
 
+    async def until_back(self, restarts: int = 1) -> None:
+        """Wait until a broker that was killed has been started again, and its node knows."""
+        server = self.server
+        assert server is not None
+        await until(lambda: server.restarts >= restarts, what="the broker is back")
+
     async def wipe_broker(self) -> None:
         """Stop the broker, lose its disk, and start it again at the same port."""
         assert self.server is not None

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from nodes import World
+from free_ports import free_port
+from nodes import PATIENCE
 from weighbridge_services.service import names
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "deploy"))
@@ -53,7 +54,7 @@ def configuration(folder: Path, port: int, users: str) -> Path:
 
 
 def until_open(port: int) -> None:
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
@@ -76,7 +77,7 @@ def until_ready(process: subprocess.Popen[str]) -> None:
 async def test_the_commands_of_compose_make_a_running_node(
     tmp_path: Path, nats_server: Path, started: list[subprocess.Popen[str]]
 ) -> None:
-    port, node = World(tmp_path).free_port(), str(tmp_path / "self")
+    port, node = free_port(), str(tmp_path / "self")
     url = f"nats://127.0.0.1:{port}"
     run("node", "init", node, "--name", "alma", "--game", GAME, "--ruleset", "delvetown", "--url", url)
     did = json.loads(run("node", "status", "--node", node, "--json"))["did"]
@@ -103,4 +104,4 @@ async def test_the_commands_of_compose_make_a_running_node(
     assert status["broker"]["state"] == "up"
     for each in running.values():
         os.kill(each.pid, signal.SIGTERM)
-    assert {name: each.wait(30) for name, each in running.items()} == dict.fromkeys(names(), 0)
+    assert {name: each.wait(PATIENCE) for name, each in running.items()} == dict.fromkeys(names(), 0)

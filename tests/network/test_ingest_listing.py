@@ -269,6 +269,7 @@ async def test_a_lister_that_finds_somebody_elses_entry_in_its_stream_stops(tabl
     assert bus.failure is not None
     assert getattr(bus.failure, "code", "") == "another-lister"
     submitted.cancel()
+    await asyncio.gather(submitted, return_exceptions=True)
 
 
 async def test_a_node_whose_root_names_another_lister_refuses_to_list(table: Table) -> None:

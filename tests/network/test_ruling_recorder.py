@@ -221,6 +221,7 @@ async def test_killed_at_any_point_it_hands_the_ruling_on_once(
         )
     finally:
         asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
     await begun(on)
     published = await until_async(lambda: on.records("ruling"))
     assert [encode_envelope(each) for each in published] == [envelope]
@@ -342,7 +343,7 @@ async def first_line(whole: WholeNode, *words: str) -> Any:
 async def test_flips_roll_on_their_beacons_and_the_gm_answers_what_they_ask_from_the_command_line(
     whole: WholeNode,
 ) -> None:
-    flips = "\n".join(json.dumps(envelope_to_json(flip(player(n), f"f{n}"))) for n in range(1, 17))
+    flips = "\n".join(json.dumps(envelope_to_json(flip(player(n), f"f{n}"))) for n in range(1, 33))
     (whole.folder / "flips.jsonl").write_text(flips)
     code, said = await whole.run(
         "submit", str(whole.folder / "flips.jsonl"), "--node", str(whole.folder), "--json"
@@ -353,7 +354,7 @@ async def test_flips_roll_on_their_beacons_and_the_gm_answers_what_they_ask_from
     clocks = [each for each in json.loads(said) if each["check"] == "clock"]
     assert [each["level"] for each in clocks] == ["ok"], clocks
     assert "local (private chain)'s newest beacon is" in clocks[0]["says"]
-    # Of sixteen flips one is lost, but for one time in 65,536: the GM is asked for mercy.
+    # Of thirty-two flips one is lost, but for one time in four thousand million: the GM is asked for mercy.
     asked = await until_async(lambda: open_questions(whole), what="a question")
     assert await first_line(whole, "desk", "--node", str(whole.folder), "--follow", "--json") == asked[0]
     key = str(whole.folder / "gm.key")

@@ -66,10 +66,30 @@ class Faulty(Scale):
         raise Unavailable("no weights")
 
 
+class Slow(Scale):
+    """A service that never comes to the end of its start."""
+
+    async def start(self) -> None:
+        EVENTS.append("starting")
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            EVENTS.append("given up")
+            raise
+
+
+class FaultyAfter(Scale):
+    """A service that cannot start, which it finds out when another is starting already."""
+
+    async def start(self) -> None:
+        await until(lambda: "starting" in EVENTS)
+        raise Unavailable("no weights")
+
+
 @pytest.fixture(autouse=True)
 def _scales(monkeypatch: pytest.MonkeyPatch) -> None:
     EVENTS.clear()
-    kinds = {"scale": Scale, "faulty": Faulty}
+    kinds = {"scale": Scale, "faulty": Faulty, "slow": Slow, "faulty-after": FaultyAfter}
     monkeypatch.setattr("weighbridge_services.supervise.supervisor.named", kinds.__getitem__)
 
 
@@ -124,6 +144,14 @@ async def test_a_service_that_cannot_start_leaves_nothing_running(world: World) 
     assert not (node.folder / "broker" / "nats.pid").exists()
     async with supervised(node) as supervisor:
         assert supervisor.ready
+
+
+async def test_a_service_that_cannot_start_ends_the_start_of_the_others(world: World) -> None:
+    """Left alone, it would go on starting while the node stops, and stay."""
+    with pytest.raises(Unavailable, match="no weights"):
+        async with supervised(world.make_node("alma"), "slow", "faulty-after"):
+            pass
+    assert EVENTS[:2] == ["starting", "given up"]
 
 
 async def test_health_says_who_is_not_well(world: World) -> None:

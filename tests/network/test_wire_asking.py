@@ -39,6 +39,19 @@ async def test_what_is_served_before_the_start_answers_after_it(
     assert await bus.ask(subjects.rpc("hello"), b"") == b"hello"
 
 
+async def test_what_is_served_can_be_asked_for_from_then_on_over_any_connection(
+    bus: Bus, world: World, node: Node, subjects: Subjects
+) -> None:
+    other = await world.bus(node, "other", declare=False)
+
+    async def hello(body: bytes) -> bytes:
+        return b"hello"
+
+    for number in range(100):
+        await bus.serve(subjects.rpc(f"hello-{number}"), hello)
+        assert await other.ask(subjects.rpc(f"hello-{number}"), b"") == b"hello"
+
+
 async def test_a_refusal_comes_back_with_its_code(bus: Bus, subjects: Subjects) -> None:
     async def refuse(body: bytes) -> bytes:
         raise NoSuchCell("there is no cell of that name")

@@ -94,6 +94,7 @@ async def test_several_broker_deaths_in_a_row_break_no_order(
     sent = 0
     for round in range(3):
         world.kill_broker()
+        await world.until_back(round + 1)
         await until(lambda round=round: bus.reconnects == round + 1)  # type: ignore[misc]
         await send(bus, subjects, *(b"%d" % (sent + n) for n in range(100)))
         sent += 100

@@ -6,13 +6,14 @@ import asyncio
 import time
 
 import pytest
-from nats.js.errors import NotFoundError
-from nodes import PATIENCE, Sink, World, send, until
+from nodes import PATIENCE, Sink, World, send, until, until_async
 from weighbridge.errors import Broken, Unavailable
 from weighbridge_services.node import Node
 from weighbridge_services.streams import declare_all
 from weighbridge_services.subjects import Subjects
-from weighbridge_services.wire import Bus, Incoming, crash_point
+from weighbridge_services.wire import Bus, Incoming, crash_point, pulling
+from weighbridge_services.wire.bus import GRACE
+from weighbridge_services.wire.pulling import EXPIRES
 from weighbridge_services.wire.reading import AGAIN, delay_of
 
 
@@ -39,7 +40,7 @@ async def test_order_is_kept_with_batches(bus: Bus, subjects: Subjects) -> None:
     bus.read(subjects.stream("LOG"), subjects.log, "order", sink, batch=64)
     await until(lambda: len(sink.got) == 1_000)
     assert sink.got == payloads
-    assert max(len(batch) for batch in sink.batches) == 64
+    assert 1 < max(len(batch) for batch in sink.batches) <= 64
 
 
 async def test_a_single_message_does_not_wait_for_a_batch(bus: Bus, subjects: Subjects) -> None:
@@ -47,11 +48,14 @@ async def test_a_single_message_does_not_wait_for_a_batch(bus: Bus, subjects: Su
     bus.read(subjects.stream("LOG"), subjects.log, "single", sink, batch=256)
     await send(bus, subjects, b"warm")
     await until(lambda: sink.got == [b"warm"])
+    took: list[float] = []
     for number in range(20):
         start = time.monotonic()
         await send(bus, subjects, b"%d" % number)
         await until(lambda number=number: sink.got[-1] == b"%d" % number)  # type: ignore[misc]
-        assert time.monotonic() - start < 0.5
+        took.append(time.monotonic() - start)
+    # Whoever waited for a batch would wait for the request to expire, each time; a machine that stalls does not.
+    assert sorted(took)[len(took) // 2] < EXPIRES / 2
 
 
 async def test_what_was_taken_is_acknowledged_and_does_not_come_again(
@@ -93,10 +97,7 @@ async def until_settled(bus: Bus, subjects: Subjects, durable: str) -> None:
     async def settled() -> bool:
         return await pending(bus, subjects, durable) == (0, 0)
 
-    deadline = time.monotonic() + 5
-    while not await settled():
-        assert time.monotonic() < deadline
-        await asyncio.sleep(0.01)
+    await until_async(settled)
 
 
 async def test_a_poison_message_comes_ever_more_rarely_and_holds_nobody_up(
@@ -165,24 +166,26 @@ async def test_a_stop_lets_the_handler_finish_and_acknowledge(bus: Bus, subjects
     await until_settled(bus, subjects, "graceful")
 
 
+@pytest.fixture
+def long_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pull requests that stand open for longer than any test waits: none gets by with letting one expire."""
+    monkeypatch.setattr(pulling, "EXPIRES", 4 * PATIENCE)
+
+
+@pytest.mark.usefixtures("long_requests")
 async def test_a_stop_does_not_wait_for_messages_that_do_not_come(bus: Bus, subjects: Subjects) -> None:
     bus.read(subjects.stream("LOG"), subjects.log, "idle", Sink())
     bus.follow(subjects.stream("LOG"), subjects.log, lambda: 1, Sink())
     await until_settled_exists(bus, subjects, "idle")
-    start = time.monotonic()
-    await bus.quiet()
-    assert time.monotonic() - start < 0.5
+    async with asyncio.timeout(GRACE * 0.8):  # GRACE is how long a handler at work is waited for
+        await bus.quiet()
 
 
 async def until_settled_exists(bus: Bus, subjects: Subjects, durable: str) -> None:
-    deadline = time.monotonic() + 5
-    while True:
-        try:
-            await pending(bus, subjects, durable)
-            return
-        except NotFoundError:
-            assert time.monotonic() < deadline
-            await asyncio.sleep(0.01)
+    async def exists() -> bool:
+        return bool(await pending(bus, subjects, durable))
+
+    await until_async(exists)
 
 
 async def test_a_stream_that_is_declared_later_is_read_then(
@@ -197,7 +200,8 @@ async def test_a_stream_that_is_declared_later_is_read_then(
     await until(lambda: sink.got == followed.got == [b"a"])
 
 
-async def test_a_pull_request_lost_with_a_broker_restart_costs_a_second_at_most(
+@pytest.mark.usefixtures("long_requests")
+async def test_a_pull_request_lost_with_a_broker_restart_is_made_again_at_once(
     bus: Bus, world: World, subjects: Subjects
 ) -> None:
     sink, followed = Sink(), Sink()
@@ -207,10 +211,8 @@ async def test_a_pull_request_lost_with_a_broker_restart_costs_a_second_at_most(
     await until(lambda: sink.got == followed.got == [b"a"])
     world.kill_broker()
     await until(lambda: bus.reconnects == 1)
-    start = time.monotonic()
     await send(bus, subjects, b"b")
     await until(lambda: sink.got[-1] == followed.got[-1] == b"b")
-    assert time.monotonic() - start < 1.5
     assert followed.got == [b"a", b"b"]
 
 
@@ -239,12 +241,9 @@ async def test_a_connection_that_is_closed_for_good_stops_the_service_and_does_n
     await until_settled_exists(bus, subjects, "closed")
     await bus.nc.close()
     await asyncio.wait_for(bus.failed.wait(), PATIENCE)
-    turns = 0
-    start = time.monotonic()
-    while time.monotonic() - start < 1:
-        await asyncio.sleep(0.01)
-        turns += 1
-    assert turns > 50
+    async with asyncio.timeout(30):  # where the loop is frozen so many turns take 75 s
+        for _ in range(50):
+            await asyncio.sleep(0.01)
 
 
 async def test_a_slow_handler_is_never_called_twice_at_once(bus: Bus, subjects: Subjects) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -44,10 +43,9 @@ async def test_an_operator_publishes_under_its_own_prefix_only(world: World, two
     bus = await world.bus(bela)
     assert await bus.append(bela.subjects(GAME).log, b"x", 0) == 1
     for subject in (alma.subjects(GAME).log, alma.subjects(GAME).trace("x"), alma.subjects(GAME).submit("x")):
-        start = time.monotonic()
+        # Not BrokerUnavailable, which is what waiting for an acknowledgement comes to.
         with pytest.raises(BrokerRefused, match="publish"):
             await bus.append(subject, b"x", 0)
-        assert time.monotonic() - start < 2
 
 
 async def test_an_operator_reads_anybodys_streams(world: World, two_nodes: Pair) -> None:
@@ -133,13 +131,13 @@ async def test_a_player_hands_in_and_hears_the_answer_and_nothing_else(world: Wo
     bus = await world.bus(alma)
     subjects = alma.subjects(GAME)
     async with player(world, alma) as (client, errors):
-        ack = await client.jetstream().publish(subjects.submit("x"), b"envelope", timeout=5)
+        ack = await client.jetstream().publish(subjects.submit("x"), b"envelope", timeout=PATIENCE)
         assert ack.seq == 1
         inbox = client.new_inbox()
         answer = await client.subscribe(inbox)
         await client.flush()
         await bus.send(inbox, b"listed")
-        assert (await answer.next_msg(timeout=5)).data == b"listed"
+        assert (await answer.next_msg(timeout=PATIENCE)).data == b"listed"
         forbidden = [
             subjects.log,
             subjects.trace("x"),
@@ -161,10 +159,9 @@ async def test_who_is_no_operator_of_the_broker_is_refused_the_login(world: Worl
     await world.start(host)
     stranger = world.point_to_broker(world.make_node("cara"))
     bus = Bus.connect(stranger, "test")
-    start = time.monotonic()
-    with pytest.raises(BrokerRefused, match="password"):
-        await bus.start()
-    assert time.monotonic() - start < 2
+    async with asyncio.timeout(PATIENCE):
+        with pytest.raises(BrokerRefused, match="password"):
+            await bus.start(patience=4 * PATIENCE)
 
 
 async def test_a_broker_that_is_not_there_is_unavailable_after_the_patience_given(world: World) -> None:

@@ -98,8 +98,10 @@ class Jetstream:
                 yield position, Pause()
                 continue
             news = asyncio.create_task(self._news.wait())
-            await asyncio.wait([news, task], return_when=asyncio.FIRST_COMPLETED)
-            news.cancel()
+            try:
+                await asyncio.wait([news, task], return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                news.cancel()
             if task.done():
                 task.result()
 

@@ -79,10 +79,10 @@ class Listing:
         if first and source is not None:
             await self._begin_time(source)
         own = [*first, self.lister.own_operator()]
-        introduced = asyncio.create_task(self._list(own))
-        self._tasks.append(introduced)
         if first:
-            await introduced  # else the root comes from the source, or is handed in
+            await self._list(own)
+        else:
+            self._spawn(self._list(own))  # the root comes from the source, or is handed in
         if source is not None:
             self.driver = Driver(self.lister, source, plugin_of(self.setting) or source.name)
             await self.driver.run()

@@ -63,7 +63,7 @@ class Supervisor:
         if self._whole:
             await self._start_broker()
             await self._serve_health()
-        await asyncio.gather(*(self._start_service(name) for name in self._names))
+        await self._start_services()
         self.ready = True
         log.info("ready", node=self._node.name, did=self._node.did, services=self._names)
 
@@ -91,6 +91,19 @@ class Supervisor:
         if self._node.config.http.port:
             self._health = HealthServer(self._node.config.http, self.healths, lambda: self.ready)
             await self._health.start()
+
+    async def _start_services(self) -> None:
+        starting = [
+            asyncio.create_task(self._start_service(name), name=f"start {name}") for name in self._names
+        ]
+        try:
+            await asyncio.gather(*starting)
+        except BaseException:
+            # One that is half started would go on starting behind the stop, and stay.
+            for each in starting:
+                each.cancel()
+            await asyncio.gather(*starting, return_exceptions=True)
+            raise
 
     async def _start_service(self, name: str) -> None:
         kind = named(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -23,9 +24,9 @@ from weighbridge.errors import Broken, WeighbridgeError
 from weighbridge_services.metrics import REGISTRY
 from weighbridge_services.node import Node
 from weighbridge_services.wire.acks import TIMEOUT, Acks, chunks, unanswered
+from weighbridge_services.wire.answers import answered, refused
 from weighbridge_services.wire.errors import (
     AnotherWriter,
-    AnswerRefused,
     BrokerRefused,
     BrokerUnavailable,
     NobodyAnswers,
@@ -35,8 +36,6 @@ from weighbridge_services.wire.login import Login, log_in_once
 from weighbridge_services.wire.pulling import Pull
 from weighbridge_services.wire.reading import ACK_WAIT, Durable, Handle, Ordered, Reading
 
-REFUSAL: Final = "Weighbridge-Refused"
-"""Header of an answer that is a refusal: its code; the body is the sentence."""
 NO_SUCH_STREAM: Final = 10059
 """JetStream's code for a stream that is not there."""
 PATIENCE: Final = 15.0
@@ -316,6 +315,19 @@ class Bus:
             raise unanswered(subject, error) from error
         return answered(answer)
 
+    async def listen(self, take: Callable[[bytes], None]) -> str:
+        """Return a subject of this connection's own; what is sent there goes to `take`. Raises BrokerUnavailable."""
+
+        async def hear(message: Msg) -> None:
+            take(message.data)
+
+        inbox = self.nc.new_inbox()
+        try:
+            await self.nc.subscribe(inbox, cb=hear)
+        except (nats.errors.Error, OSError) as error:
+            raise unanswered(inbox, error) from error
+        return inbox
+
     async def serve(self, subject: str, handle: Serve) -> None:
         """Answer questions on a core subject. What the handler refuses is answered with its code.
 
@@ -338,6 +350,9 @@ class Bus:
         self._served.append(subscriber)
         if self._client is not None:
             await subscriber.start()
+            # Who asks from now on is not told that nobody is there; on a new connection it is said again.
+            with contextlib.suppress(nats.errors.Error, OSError, BrokerUnavailable):
+                await self.while_connected(self.nc.flush(round(TIMEOUT)))
 
     # --- reading -------------------------------------------------------------------------------------------
 
@@ -376,16 +391,3 @@ class Bus:
         except Exception as error:
             log.error("reader stopped", service=self.service, subject=subject, error=str(error))
             self.fail(error)
-
-
-def answered(answer: Msg) -> bytes:
-    """Return what a service answered. Raises AnswerRefused."""
-    refusal = (answer.headers or {}).get(REFUSAL)
-    if refusal is not None:
-        raise AnswerRefused(answer.data.decode(errors="replace"), refusal=refusal)
-    return answer.data
-
-
-def refused(code: str, says: str) -> NatsResponse:
-    """Return the answer that refuses a question."""
-    return NatsResponse(says.encode(), headers={REFUSAL: code})
