@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 HEAD = """\
@@ -34,13 +35,13 @@ HEAD = """\
 
 [plugins]                      # what this node loads, by name (`weighbridge plugin list`); nothing else is imported
 rulesets = {rulesets}
-# beacons = ["drand"]
+{beacons}
 # audits = []
-# sources = []
+{sources}
 # tracers = ["form"]
 
-# [[beacons]]                  # where beacons come from: asked in this order, each named under [plugins]
-# source = "drand"             # or "file" with a path, or "local" with seed, genesis and period
+{asked}[[beacons]]                  # where beacons come from: asked in this order, each named under [plugins]
+{asked}source = "drand"             # or "file" with a path, or "local" with seed, genesis and period
 # [beacons.settings]
 # seconds = 5.0
 """
@@ -78,8 +79,11 @@ def example(
     url: str | None = None,
     http: int = 0,
     recorded: bool = False,
+    attached: Sequence[str] = (),
+    sources: Sequence[str] = (),
+    drand: bool = False,
 ) -> str:
-    """Return the text of a configuration."""
+    """Return the text of a configuration. `attached`: what the game's root attaches, by name."""
     text = HEAD.format(
         name=_line(f"name = {_q(name)}", "your name as an operator: it names your keys in signed notes"),
         clock=_line(
@@ -88,7 +92,10 @@ def example(
         ),
         broker=_embedded(port) if url is None else _elsewhere(url),
         http=_line(f"port = {http}" if http else "# port = 0", "/health, /ready and /metrics; 0: none"),
-        rulesets=_q([ruleset] if ruleset else []),
+        rulesets=_q([ruleset, *attached] if ruleset else []),
+        beacons=f'{"" if drand else "# "}beacons = ["drand"]',
+        sources=f"sources = {_q(list(sources))}" if sources else "# sources = []",
+        asked="" if drand else "# ",
     )
     return text + (NO_GAME if game is None else _game(game, role, ruleset, lister))
 

@@ -55,11 +55,15 @@ def fold_of(first: Listed, name: str | None) -> Fold:
 
 
 def rules_of(first: Listed, name: str | None) -> Rules:
-    """Return what folds the game whose first entry this is: the named rule set, or the root's own.
+    """Return what folds the game whose first entry this is. Errors: those of `rules_of_root`."""
+    return rules_of_root(codec.decode(first.record) if first.record is not None else None, name)
+
+
+def rules_of_root(root: Any, name: str | None) -> Rules:
+    """Return what folds the game of a root: the named rule set, or the root's own.
 
     Errors: `NoRuleSet`, and those of `weighbridge.plugins`, `PinMismatch` among them.
     """
-    root = codec.decode(first.record) if first.record is not None else None
     named = _fold_of(root)
     chosen = name if name is not None else named.get("name")
     if not isinstance(chosen, str):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import json
 import socket
 import ssl
 from collections import defaultdict, deque
@@ -25,6 +26,8 @@ from weighbridge.repos import is_handle
 MAX_ANSWER: Final = 1_000_000
 SECONDS: Final = 20.0
 REDIRECTS: Final = 3
+MAX_REASON: Final = 4_096
+"""Bytes that are read of an answer that something went wrong."""
 PER_HOST: Final = 4
 """Connections to one host at a time."""
 PER_MINUTE: Final = 1_200
@@ -201,7 +204,7 @@ class Guarded:
             async with asyncio.timeout(self._timeout.total):
                 response = await self._follow(method, url, headers, data)
                 try:
-                    _check_status(response, url)
+                    await _check_status(response, url)
                     yield response
                 finally:
                     response.release()
@@ -274,11 +277,24 @@ class _Resolver(AbstractResolver):
         return
 
 
-def _check_status(response: aiohttp.ClientResponse, url: str) -> None:
-    if response.status >= 500 or response.status == 429:
-        raise HostUnavailable(f"{url!r:.200} answers {response.status}", status=response.status)
-    if response.status >= 300:
-        raise AnswerStatus(f"{url!r:.200} answers {response.status}", status=response.status)
+async def _check_status(response: aiohttp.ClientResponse, url: str) -> None:
+    if response.status < 300:
+        return
+    failed = response.status >= 500 or response.status == 429
+    says = f"{url!r:.200} answers {response.status}{_reason(await response.content.read(MAX_REASON))}"
+    raise (HostUnavailable if failed else AnswerStatus)(says, status=response.status)
+
+
+def _reason(body: bytes) -> str:
+    """Return what an XRPC host says went wrong, as far as it does."""
+    try:
+        said: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return ""
+    if not isinstance(said, dict):
+        return ""
+    parts = [said[name][:200] for name in ("error", "message") if isinstance(said.get(name), str)]
+    return f": {': '.join(parts)}" if parts else ""
 
 
 async def _body(response: aiohttp.ClientResponse, most: int) -> bytes:

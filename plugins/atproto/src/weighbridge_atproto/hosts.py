@@ -29,9 +29,13 @@ async def fetch_repo(client: Guarded, identity: Identity, host: str | None = Non
 
     Raises what the client, CARs, commits and trees do.
     """
-    url = f"{host or identity.host}{SYNC}getRepo?{urlencode({'did': identity.did})}"
-    pieces = [piece async for piece in client.pieces(url, MAX_REPO)]
+    pieces = [piece async for piece in client.pieces(repo_address(identity, host), MAX_REPO)]
     return whole_repo(pieces, identity)
+
+
+def repo_address(identity: Identity, host: str | None = None) -> str:
+    """Return where a whole repository is fetched: at a host (None: its own)."""
+    return f"{host or identity.host}{SYNC}getRepo?{urlencode({'did': identity.did})}"
 
 
 def whole_repo(pieces: list[bytes], identity: Identity) -> Bundle:

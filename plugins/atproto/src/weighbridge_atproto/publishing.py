@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from weighbridge.ports import Refused
 from weighbridge.repos import Signer, codec, encode_envelope, envelope_to_json, parse_record_uri, sign_record
@@ -70,13 +70,18 @@ class Account:
     @classmethod
     async def login(cls, client: Guarded, host: str, name: str, password: str) -> Account:
         """Log in by handle or DID. Raises NotPublished, and what the client raises."""
-        host = f"{urlsplit(host).scheme}://{urlsplit(host).netloc}"
+        host = f"{urlsplit(host).scheme or 'https'}://{urlsplit(host).netloc or urlsplit(host).path}"
         asked = {"identifier": name, "password": password}
         answer = await _call(client, host, "com.atproto.server.createSession", asked, JSON)
         return cls(client, host, str(answer.get("did")), str(answer.get("accessJwt")))
 
     async def create(self, collection: str, rkey: str | None, value: dict[str, Any]) -> tuple[str, str]:
-        """Create a record; return its at-uri and its CID. Raises NotPublished."""
+        """Create a record; return its at-uri and its CID. Raises NotPublished, also where the place is taken."""
+        if rkey is not None and await self._is_taken(collection, rkey):
+            raise NotPublished(
+                f"at://{self.did}/{collection}/{rkey} is there already, and of a record the first version counts;"
+                " name another --rkey"
+            )
         record = codec.to_json({"$type": collection, **value})
         asked = {"repo": self.did, "collection": collection, "record": record, "validate": False}
         if rkey is not None:
@@ -84,6 +89,14 @@ class Account:
         headers = {**JSON, "Authorization": f"Bearer {self._token}"}
         answer = await _call(self._client, self._host, "com.atproto.repo.createRecord", asked, headers)
         return str(answer.get("uri")), str(answer.get("cid"))
+
+    async def _is_taken(self, collection: str, rkey: str) -> bool:
+        asked = urlencode({"repo": self.did, "collection": collection, "rkey": rkey})
+        try:
+            await self._client.get(f"{self._host}/xrpc/com.atproto.repo.getRecord?{asked}")
+        except AnswerStatus:
+            return False
+        return True
 
 
 async def _call(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from weighbridge.ports import Refused
@@ -13,6 +13,9 @@ from weighbridge.repos import is_did, is_nsid, parse_record_uri
 
 from weighbridge_atproto.resolving import DIRECTORY
 from weighbridge_atproto.watching import Watched
+
+EVERY: Final = 600.0
+"""Seconds between two askings of an index."""
 
 
 class BadSettings(Refused):
@@ -25,15 +28,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What a source is told. Others of its table, such as `root`, are not its own.
 
     `game`: at-uri of the root. `collections`: what is watched. `host`: address of the stream's host, `relay`
-    whether it serves the repositories of others. `repos`: DIDs to fetch at the start. `file` and `document`: a
-    CAR and a DID document instead of fetching them. `directory`: the PLC directory. `development`: ask this
-    machine's own addresses too.
+    whether it serves the repositories of others; `hosts`: of several, one stream each. `index`: whom to ask, every
+    so many seconds (`every`), who else has records of the collections. `repos`: DIDs to fetch at the start. `file`
+    and `document`: a CAR and a DID document instead of fetching them. `directory`: the PLC directory.
+    `development`: ask this machine's own addresses too.
     """
 
     game: str
     collections: tuple[str, ...] = ()
     host: str = ""
     relay: bool = False
+    hosts: tuple[str, ...] = ()
+    index: str = ""
+    every: float = EVERY
     repos: tuple[str, ...] = ()
     file: str = ""
     document: str = ""
@@ -44,6 +51,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     def watched(self) -> Watched:
         """What of all repositories is of the game."""
         return Watched(self.game, self.collections)
+
+    @property
+    def all_hosts(self) -> tuple[str, ...]:
+        """The hosts whose streams are read from the start."""
+        return (self.host, *self.hosts) if self.host else self.hosts
+
+    def of_host(self, host: str, relay: bool) -> Settings:
+        """Return the settings of one host's stream among several."""
+        return msgspec.structs.replace(self, host=host, relay=relay, hosts=(), index="", repos=())
 
 
 def read_settings(given: Mapping[str, Any], *needed: str) -> Settings:
@@ -57,6 +73,8 @@ def read_settings(given: Mapping[str, Any], *needed: str) -> Settings:
     for name in needed:
         if not getattr(settings, name):
             raise BadSettings(f"the source needs the setting `{name}`", setting=name)
+    if settings.every < 1:
+        raise BadSettings("`every` is at least one second", setting="every")
     for did in settings.repos:
         if not is_did(did):
             raise BadSettings(f"{did!r:.200} among `repos` is no DID", setting="repos")

@@ -17,6 +17,7 @@ from weighbridge_atproto.following import Following
 from weighbridge_atproto.guarded import Guarded
 from weighbridge_atproto.hosts import fetch_repo, whole_repo
 from weighbridge_atproto.keeping import Keeping
+from weighbridge_atproto.naming import has_repository
 from weighbridge_atproto.ordering import place_of
 from weighbridge_atproto.resolving import Resolver
 from weighbridge_atproto.settings import BadSettings, Settings, path_in, read_settings
@@ -38,8 +39,10 @@ class Firehose:
 
     name = "firehose"
 
-    def __init__(self, settings: Settings, path: Path | None, **timing: Any) -> None:
-        """Take settings, and the file to keep things in."""
+    def __init__(
+        self, settings: Settings, path: Path | None, *, dids: tuple[str, ...] | None = None, **timing: Any
+    ) -> None:
+        """Take settings, and the file to keep things in. `dids`: what to fetch at the start; None: as settings say."""
         self.client = Guarded(loopback=settings.development)
         self.keeping = Keeping(path)
         resolver = Resolver(self.client, self.keeping, settings.directory)
@@ -49,19 +52,13 @@ class Firehose:
         self.stream = Stream(
             settings.host, self.keeping, self.following, self.client, self._frames.set, **timing
         )
-        self._settings = settings
+        self._dids = dids_to_fetch(settings) if dids is None else dids
         self._tasks: list[asyncio.Task[None]] = []
 
     async def read(self, position: int) -> AsyncIterator[tuple[int, Given | Told | Pause]]:
         """Yield what is found after a position, for ever. Raises CursorInFuture, KeepingBroken."""
         self.keeping.forget(position)
-        game = self._settings.game.removeprefix("at://").partition("/")[0]
-        dids = (
-            (game, *self._settings.repos)
-            if game.startswith(("did:plc:", "did:web:"))
-            else self._settings.repos
-        )
-        self.following.start(dids)
+        self.following.start(self._dids)
         self._tasks += [asyncio.create_task(self.stream.run()), asyncio.create_task(self._verify())]
         while True:
             self.following.news.clear()
@@ -160,6 +157,12 @@ def _read(folder: str, name: str) -> bytes:
         raise BadSettings(f"{path} cannot be read: {error.strerror}", path=str(path)) from error
 
 
+def dids_to_fetch(settings: Settings) -> tuple[str, ...]:
+    """Return the accounts that settings name: the GM, where the root is in a repository, and `repos`."""
+    gm = settings.game.removeprefix("at://").partition("/")[0]
+    return (gm, *settings.repos) if has_repository(gm) else settings.repos
+
+
 def told_in(data: bytes) -> Told:
     """Return what a host said, as it was kept."""
     value: Any = codec.decode(data)
@@ -185,8 +188,13 @@ def records_of(bundle: Bundle, settings: Settings) -> list[bytes]:
 def open_firehose(settings: Mapping[str, Any], folder: str) -> Firehose:
     """Open a host's stream. Raises BadSettings, KeepingBroken."""
     read = read_settings(settings, "host", "collections")
-    name = sha256(f"{read.game} {read.host}".encode()).hexdigest()[:16]
-    return Firehose(read, path_in(folder, f"atproto-{name}.db"))
+    return Firehose(read, firehose_path(read, read.host, folder))
+
+
+def firehose_path(settings: Settings, host: str, folder: str) -> Path:
+    """Return the file in which a host's stream is kept."""
+    name = sha256(f"{settings.game} {host}".encode()).hexdigest()[:16]
+    return path_in(folder, f"atproto-{name}.db")
 
 
 def open_repository(settings: Mapping[str, Any], folder: str) -> Repository:

@@ -1,0 +1,73 @@
+"""Where several streams were at each position of the one source they are read as; and the hosts that were found.
+
+A position is a number of what was yielded. A node keeps the newest one it has listed up to, and after a start asks
+for what comes after that: here stands where each host's stream was then. Losing this costs reading again what each
+stream still holds, and nothing more: what is listed already is not listed twice.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from weighbridge_atproto.keeping import KeepingBroken
+
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS hosts (host TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS places (number INTEGER PRIMARY KEY, host TEXT NOT NULL, place INTEGER NOT NULL) STRICT;
+"""
+
+
+class Places:
+    """The file. All of it is used from one thread."""
+
+    def __init__(self, path: Path | None) -> None:
+        """Open the file, or one in memory. Raises KeepingBroken."""
+        self._path = path
+        with self._errors():
+            self._db = sqlite3.connect(path or ":memory:", isolation_level=None)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            # What a power failure takes back here is read again from the streams' own files, which are synced.
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.executescript(_SCHEMA)
+
+    @contextmanager
+    def _errors(self) -> Generator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise KeepingBroken(f"{self._path or 'memory'}: {error}", path=str(self._path)) from error
+
+    def _rows(self, sql: str, *values: Any) -> list[Any]:
+        with self._errors():
+            return self._db.execute(sql, values).fetchall()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def hosts(self) -> list[str]:
+        """Return the hosts whose streams are read."""
+        return [host for (host,) in self._rows("SELECT host FROM hosts ORDER BY host")]
+
+    def keep_host(self, host: str) -> None:
+        """Keep a host that was found."""
+        self._rows("INSERT OR IGNORE INTO hosts VALUES (?)", host)
+
+    def begin(self, position: int) -> dict[str, int]:
+        """Return where each host's stream was at a position, and forget what came after it and how it came to be."""
+        found = self._rows(
+            "SELECT host, MAX(number), MAX(place) FROM places WHERE number <= ? GROUP BY host", position
+        )
+        newest = [number for _, number, _ in found]
+        self._rows("DELETE FROM places WHERE number > ?", position)
+        marks = ", ".join("?" * len(newest))
+        self._rows(f"DELETE FROM places WHERE number NOT IN ({marks})", *newest)
+        return {host: place for host, _, place in found}
+
+    def add(self, number: int, host: str, place: int) -> None:
+        """Keep where a host's stream was when a number was yielded."""
+        self._rows("INSERT OR REPLACE INTO places VALUES (?, ?, ?)", number, host, place)
