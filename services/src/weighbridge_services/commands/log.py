@@ -22,6 +22,9 @@ from weighbridge_services.output import clean, say_json
 VERIFY_TEXT = """Every entry's encoding and hash, its link to the one before, its time, and that its record
 is the one it names. Prints the size and the root, which a checkpoint signs; with --root, compares. Exit
 code 1: another root."""
+SHOW_TEXT = """With --grades the log is folded, and before each record stands how far the log itself proves whose key
+signed it: proved-now (a did:key, which is its own key), seen-by-quorum (by receipts of a majority of the operators
+beside the lister), lister-says. FILE may then be the folder of a node, too, which may run."""
 TAIL_TEXT = (
     """What the node itself has verified, from its own stream; its broker has to run. Ctrl-C ends it."""
 )
@@ -30,13 +33,16 @@ TAIL_TEXT = (
 def register(subparsers: Subparsers) -> None:
     """Add the commands."""
     group = group_of(subparsers, "log", "look at a game's log, in a file or as it grows, and verify it")
-    shown = parser_of(group, "show", "list the entries, one on a line")
+    shown = parser_of(group, "show", "list the entries, one on a line", SHOW_TEXT)
     shown.add_argument("file", metavar="FILE", type=Path, help="a log as CAR or JSONL")
     shown.add_argument(
         "--from", dest="start", type=int, default=0, metavar="SEQ", help="the first entry to show"
     )
     shown.add_argument("--count", type=int, metavar="N", help="how many to show at most")
-    shown.add_argument("--json", action="store_true", help="as JSONL: entry and record on a line")
+    form = shown.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="as JSONL: entry and record on a line")
+    form.add_argument("--grades", action="store_true", help="with the grade of each entry")
+    shown.add_argument("--ruleset", metavar="NAME", help="for --grades, where the log's root names none")
     shown.set_defaults(run=show)
     tailed = parser_of(group, "tail", "print the entries of a node's log as they come", TAIL_TEXT)
     tailed.add_argument("game", metavar="GAME", nargs="?", help="its at-uri; a node with one game needs none")
@@ -78,10 +84,25 @@ def show(args: argparse.Namespace) -> int:
     """Run `log show`."""
     start = max(args.start, 0)
     stop = None if args.count is None else start + max(args.count, 0)
+    if args.grades:
+        return _show_grades(args, start, stop)
     shown = islice(read_log(args.file), start, stop)
     lines = (line.decode().rstrip("\n") for line in log_to_jsonl(shown)) if args.json else map(line_of, shown)
     for line in lines:
         print(line)
+    return 0
+
+
+def _show_grades(args: argparse.Namespace, start: int, stop: int | None) -> int:
+    from weighbridge.fold.grades import grade_of  # noqa: PLC0415 - to list entries, none is folded
+
+    from weighbridge_services.standing import standing  # noqa: PLC0415
+
+    with standing(args.file, args.ruleset) as game:
+        fold = game.to_the_end()
+        for seq in range(start, fold.size if stop is None else min(stop, fold.size)):
+            grade = grade_of(fold.world, seq) or "-"
+            print(f"{grade:14} {line_of(fold.world.history.listed(seq))}")
     return 0
 
 

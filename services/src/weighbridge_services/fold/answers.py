@@ -9,6 +9,7 @@ import msgspec
 from weighbridge import codec
 from weighbridge.errors import Refused
 from weighbridge.fold import Fold, Root
+from weighbridge.fold.grades import grade_of
 from weighbridge.fold.operators import operator_of
 from weighbridge.tree.keys import check_key
 
@@ -26,6 +27,9 @@ from weighbridge_services.outcome import chain_label
 
 BYTES: Final = 2 << 20
 """Bytes of one answer, above which the rest is left to the next."""
+
+GRADES: Final = 4_096
+"""Entries of one answer about grades."""
 
 Answer = Callable[[bytes], bytes]
 
@@ -45,7 +49,7 @@ class Answers:
         return {
             "status": self.status, "subtree": self.subtree, "leaf": self.leaf, "cell": self.cell, "view": self.view,
             "explain": self.explain, "me": self.me, "entries": self.entries, "stop": self.stop,
-            "questions": self.questions,
+            "questions": self.questions, "grades": self.grades,
         }  # fmt: skip
 
     # --- the transcript ----------------------------------------------------------------------------------------
@@ -125,6 +129,12 @@ class Answers:
         ruleset = self._runner.fold.world.ruleset
         found = explain(self._store, asking.question(body, asking.CellOf).key, ruleset)
         return codec.encode(found | {"chain": chain_label(self._runner.fold)})
+
+    def grades(self, body: bytes) -> bytes:
+        """Answer with the grade of each entry asked about, by the receipts folded so far; null where it has none."""
+        fold, asked = self._runner.fold, asking.question(body, asking.Grades)
+        grades = [grade_of(fold.world, seq) if 0 <= seq < fold.size else None for seq in asked.seqs[:GRADES]]
+        return codec.encode({"grades": grades, "size": fold.size})
 
     def me(self, body: bytes) -> bytes:
         """Answer with what concerns one player."""

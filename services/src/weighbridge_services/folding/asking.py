@@ -48,6 +48,12 @@ class Entries(msgspec.Struct, frozen=True):
     count: int
 
 
+class Grades(msgspec.Struct, frozen=True):
+    """`rpc.grades`: how far the log proves whose key signed some entries."""
+
+    seqs: tuple[int, ...]
+
+
 class Stop(msgspec.Struct, frozen=True):
     """`rpc.stop`: an `abstain` statement of this very node, as an envelope's bytes."""
 

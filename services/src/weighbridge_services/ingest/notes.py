@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from weighbridge import codec
 from weighbridge.errors import Refused
+from weighbridge.fold.grades import Span
 from weighbridge.fold.operators import listing_origin
 from weighbridge.fold.records import RECEIPT
 from weighbridge.identity import (
@@ -48,9 +50,16 @@ def read_checkpoint(data: bytes, game: str, lister: OperatorRecord) -> tuple[Che
         return Refusal(refused.code, refused.message)
 
 
-def make_receipt(records: Signer, log: Signer, name: str, game: str, note: bytes, time: int) -> Envelope:
-    """Return the receipt (a signed record) of a lister's checkpoint: its note with our cosignature, at a time (s)."""
+def make_receipt(
+    records: Signer, log: Signer, name: str, game: str, note: bytes, time: int, unproved: Sequence[Span] = ()
+) -> Envelope:
+    """Return the receipt (a signed record) of a lister's checkpoint: its note with our cosignature, at a time (s).
+
+    `unproved`: spans of entries of which this node has not found out itself whose key signed them.
+    """
     parsed = parse_note(note)
     cosigned = format_note(parsed.text, [*parsed.signatures, cosign(log, name, parsed.text, time)])
     size = Checkpoint.parse(parsed.text).size
-    return sign_record(records, game, RECEIPT, str(size), {"game": game, "checkpoint": cosigned.decode()})
+    more = {"unproved": [list(each) for each in unproved]} if unproved else {}
+    value = {"game": game, "checkpoint": cosigned.decode(), **more}
+    return sign_record(records, game, RECEIPT, str(size), value)

@@ -1,0 +1,131 @@
+"""What a follower has found out about keys, in its ledger: whose each is, and which entries wait for that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+from weighbridge import codec
+from weighbridge.fold.grades import Span, spans_of
+from weighbridge.identity import OperatorRecord
+from weighbridge.log.entries import Entry, Listed
+from weighbridge.ports import KeyAsked, Vouched
+
+from weighbridge_services.ingest.store import Store
+from weighbridge_services.subjects import token
+
+MANY: Final = 4_096
+"""Unproved entries that a receipt takes apart; of more it says that all from the first on are unproved."""
+GOOD_FOR: Final = 3_600_000_000
+"""For how long (µs) after it was vouched for a key needs no new asking."""
+
+
+class Pair(NamedTuple):
+    """An author, and a key (did:key) said to be its own."""
+
+    did: str
+    key: str
+
+
+class Found(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What was found out about a pair, at a time (µs) of this node.
+
+    `grade` is `proved-now` where it is vouched for. `doc`: the CID of what names the key: a document, or an
+    operation of a did:plc's history. `good_to`: the time (µs) of the last listing that it holds for unasked.
+    """
+
+    verdict: Literal["vouched", "contradicted", "unavailable"]
+    at: int
+    says: str
+    grade: Literal["proved-now"] | None = None
+    how: str | None = None
+    doc: str | None = None
+    good_to: int | None = None
+
+
+class Waiting(NamedTuple):
+    """An entry whose key is not proved here: what it is said to be, by which document, and when it was listed (µs)."""
+
+    pair: Pair
+    doc: str
+    at: int
+
+    @property
+    def asked(self) -> KeyAsked:
+        """What to ask about it."""
+        return KeyAsked(self.pair.did, self.pair.key, self.doc, self.at)
+
+
+def found_of(vouched: Vouched, asked: Waiting, at: int) -> Found:
+    """Return what is kept of an answer that was asked for at a time (µs)."""
+    if vouched.verdict != "vouched":
+        return Found(vouched.verdict, at, vouched.says, None, vouched.how, vouched.evidence)
+    good_to = max(asked.at, at + GOOD_FOR if vouched.until is None else vouched.until)
+    return Found("vouched", at, vouched.says, "proved-now", vouched.how, vouched.evidence, good_to)
+
+
+def waiting_of(entry: Entry) -> Waiting | None:
+    """Return what is to be found out about an entry; None where its record proves itself, or it has none."""
+    prov = entry.prov
+    if prov is None or "blocks" not in prov or entry.author is None or entry.author == prov["key"]:
+        return None
+    return Waiting(Pair(entry.author, prov["key"]), str(prov["doc"]), entry.at)
+
+
+def unproved_in(seqs: Sequence[int], size: int) -> tuple[Span, ...]:
+    """Return what a receipt of so many entries names as unproved, of ascending entries."""
+    if seqs and seqs[0] < size and len(seqs) > MANY:
+        return ((seqs[0], size),)
+    return spans_of(seqs, size)
+
+
+class Kept:
+    """The ledger's part, for the ledger's own thread."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._prefix = f"ingest/{token(store.game)}"
+
+    def load(self) -> tuple[dict[Pair, Found], dict[int, Waiting], int]:
+        """Return what is known of pairs, the entries that wait, ascending, and how many list something."""
+        found = {
+            Pair(*name.split(" ")): codec.decode_as(data, Found) for name, data in self._all("key").items()
+        }
+        waiting: dict[int, Waiting] = {}
+        for name, data in sorted(self._all("unproved").items()):
+            did, key, doc, at = codec.decode_as(data, tuple[str, str, str, int])
+            waiting[int(name)] = Waiting(Pair(did, key), doc, at)
+        count = self._store.ledger.values.get(f"{self._prefix}/records")
+        return found, waiting, int.from_bytes(count or b"", "big")
+
+    def keep(
+        self, entries: Sequence[Listed], waiting: Mapping[int, Waiting], records: int
+    ) -> list[OperatorRecord]:
+        """Write followed entries, which of them wait, and how many in all list something, in one batch.
+
+        Returns the operator records among them.
+        """
+        with self._store.ledger.batch():
+            self._store.ledger.values.set(f"{self._prefix}/records", records.to_bytes(8, "big"))
+            for seq, each in waiting.items():
+                data = codec.encode([each.pair.did, each.pair.key, each.doc, each.at])
+                self._store.ledger.values.set(f"{self._prefix}/unproved/{seq:016}", data)
+            return self._store.keep_followed(entries)
+
+    def settle(self, pair: Pair, found: Found, seqs: Iterable[int]) -> None:
+        """Write what was found out about a pair, and that some entries wait no more."""
+        with self._store.ledger.batch():
+            self._store.ledger.values.set(
+                f"{self._prefix}/key/{pair.did} {pair.key}", codec.encode(_plain(found))
+            )
+            for seq in seqs:
+                self._store.ledger.values.delete(f"{self._prefix}/unproved/{seq:016}")
+
+    def _all(self, kind: str) -> dict[str, bytes]:
+        start, values = f"{self._prefix}/{kind}/", self._store.ledger.values
+        return {name.removeprefix(start): values.get(name) or b"" for name in values.names(start)}
+
+
+def _plain(found: Found) -> object:
+    return msgspec.to_builtins(found)
