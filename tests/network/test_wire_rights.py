@@ -11,6 +11,7 @@ import nats.errors
 import pytest
 from nats.aio.client import Client
 from nodes import GAME, PATIENCE, Sink, World, send, until
+from weighbridge_services.broker.rights import player_inbox
 from weighbridge_services.node import Node
 from weighbridge_services.streams import declare_all
 from weighbridge_services.wire import BrokerRefused, BrokerUnavailable, Bus
@@ -29,7 +30,11 @@ async def player(world: World, host: Node) -> AsyncIterator[tuple[Client, list[s
 
     password = (host.folder / "keys" / "player.password").read_text().strip()
     client = await nats.connect(
-        world.server.url, user="player", password=password, inbox_prefix=b"_INBOX.player", error_cb=note
+        world.server.url,
+        user="player",
+        password=password,
+        inbox_prefix=player_inbox(host.subjects(GAME).operator).encode(),
+        error_cb=note,
     )
     try:
         yield client, errors

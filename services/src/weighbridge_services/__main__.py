@@ -9,6 +9,14 @@ import os
 import signal
 import sys
 
+TYPE_CHECKING = False  # as `typing` has it, which takes longer to import than all of this
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+    from typing import Any, TypeAlias
+
+    Handler: TypeAlias = Callable[[int, FrameType | None], Any]
+
 INTERRUPTED = 130
 
 
@@ -41,7 +49,7 @@ def _run(heard: bool) -> int:
         _hear(heard, _end_at_once)
 
 
-def _hear(heard: bool, handler: signal._HANDLER) -> None:
+def _hear(heard: bool, handler: Handler) -> None:
     if heard:
         signal.signal(signal.SIGINT, handler)
 

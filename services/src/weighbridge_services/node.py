@@ -16,7 +16,7 @@ from weighbridge.plugins import Plugins
 from weighbridge_services.clock import Clock, RecordedClock, SystemClock
 from weighbridge_services.config import Config, ForeignNode, GameTable, read_config
 from weighbridge_services.secret_files import BadKeyFile, read_key
-from weighbridge_services.subjects import Subjects
+from weighbridge_services.subjects import Subjects, token
 
 KEY_NAMES: Final = ("records", "log", "recompute")
 PASSWORD: Final = "broker.password"
@@ -81,6 +81,14 @@ class Node:
     def subjects(self, game: str, did: str | None = None) -> Subjects:
         """Return the subjects of this node, or of another operator, for a game."""
         return Subjects.of(self.did if did is None else did, game)
+
+    def domain_of(self, operator: str, game: str) -> str | None:
+        """Return the JetStream domain of an operator's streams of a game (tokens); None: they are at this node's broker."""
+        for table in self.games:
+            for peer in table.peers:
+                if (token(peer.did), token(table.uri)) == (operator, game):
+                    return peer.domain
+        return None
 
     def clock(self) -> Clock:
         """Return the clock this node goes by: one for all services of a process."""

@@ -65,11 +65,11 @@ def wanted(subjects: Subjects, kind: str) -> StreamConfig:
     )
 
 
-def mirror_of(subjects: Subjects, kind: str, domain: str) -> StreamConfig:
-    """Return the settings of the mirror of a stream in another operator's domain."""
+def mirror_of(subjects: Subjects, kind: str, domain: str, filtered: str | None = None) -> StreamConfig:
+    """Return the settings of the mirror of a stream in another operator's domain, of one subject of it or of all."""
     source = StreamSource(
         name=subjects.stream(kind),
-        filter_subject=subjects.rejected if kind == "INBOX" else None,
+        filter_subject=filtered,
         external=ExternalStream(api=f"$JS.{domain}.API"),
     )
     return StreamConfig(
@@ -87,19 +87,29 @@ def mirror_of(subjects: Subjects, kind: str, domain: str) -> StreamConfig:
     )
 
 
-def mirrored_kinds(game: GameTable, peer: Peer) -> tuple[str, ...]:
-    """Return which of a peer's streams a node keeps a copy of: the lister's log, and everybody's records."""
-    return ("LOG", "RECORDS", "INBOX") if peer.did == game.lister else ("RECORDS",)
+def mirrored(node: Node, game: GameTable, peer: Peer, domain: str) -> list[StreamConfig]:
+    """Return what a node keeps a copy of: everybody's records; of the lister its log and what it rejected.
+
+    A lister keeps a copy of what is handed in at its peers, which is its to list. Logs of followers and transcripts
+    are read where they are (`wire.elsewhere`), in the rare case that they are wanted: to restore, to find a difference.
+    """
+    theirs = node.subjects(game.uri, peer.did)
+    found = [mirror_of(theirs, "RECORDS", domain)]
+    if peer.did == game.lister:
+        found += [mirror_of(theirs, "LOG", domain), mirror_of(theirs, "INBOX", domain, theirs.rejected)]
+    elif game.role == "lister":
+        found.append(mirror_of(theirs, "INBOX", domain, f"{theirs.prefix}.submit.>"))
+    return found
 
 
 def mirrors(node: Node) -> list[StreamConfig]:
     """Return the mirrors a node keeps: of peers that have a domain of their own."""
     return [
-        mirror_of(node.subjects(game.uri, peer.did), kind, peer.domain)
+        config
         for game in node.games
         for peer in game.peers
         if peer.domain is not None
-        for kind in mirrored_kinds(game, peer)
+        for config in mirrored(node, game, peer, peer.domain)
     ]
 
 

@@ -33,11 +33,13 @@ READING = (
 MIRRORING = (
     "$JS.*.API.CONSUMER.CREATE.>",
     "$JS.*.API.STREAM.INFO.*",
+    "$JS.*.API.STREAM.MSG.GET.*",
     "$JS.M.>",
     "$JSC.R.>",
     "$JS.FC.>",
 )
-"""What the broker of an operator who comes in as a leaf exchanges, both ways, to mirror and be mirrored."""
+"""What the broker of an operator who comes in as a leaf exchanges, both ways, to mirror and be mirrored, and to
+read what is not mirrored message by message."""
 
 
 def operator_rights(did: str, games: Iterable[str], mirrored: Iterable[str] = ()) -> dict[str, Any]:
@@ -53,9 +55,17 @@ def operator_rights(did: str, games: Iterable[str], mirrored: Iterable[str] = ()
     return {"publish": {"allow": publish}, "subscribe": {"allow": subscribe}}
 
 
+def player_inbox(operator: str) -> str:
+    """Return the prefix under which players hear answers at an operator's node (the token of its DID).
+
+    It is the operator's own, so that the answer of a lister with a broker of its own finds the way there.
+    """
+    return f"_INBOX.{operator}.{PLAYER}"
+
+
 def player_rights() -> dict[str, Any]:
     """Return the permissions of players: to hand records in, and to hear the answer."""
     return {
         "publish": {"allow": ["wb.*.*.submit.>"]},
-        "subscribe": {"allow": [f"_INBOX.{PLAYER}.>"]},
+        "subscribe": {"allow": [f"{player_inbox('*')}.>"]},
     }

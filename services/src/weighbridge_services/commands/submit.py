@@ -93,12 +93,13 @@ def place_of(args: argparse.Namespace) -> tuple[Place, str]:
 
 def player_login(args: argparse.Namespace) -> Any:
     """Return the login of a player. Raises BadKeyFile."""
-    from weighbridge_services.broker.rights import PLAYER  # noqa: PLC0415
+    from weighbridge_services.broker.rights import PLAYER, player_inbox  # noqa: PLC0415
     from weighbridge_services.secret_files import read_secret  # noqa: PLC0415
+    from weighbridge_services.subjects import token  # noqa: PLC0415
     from weighbridge_services.wire.login import Login  # noqa: PLC0415
 
     password = None if args.password_file is None else read_secret(args.password_file)
-    return Login(args.nats, PLAYER, password, None, f"_INBOX.{PLAYER}")
+    return Login(args.nats, PLAYER, password, None, player_inbox(token(args.operator)))
 
 
 def game_of(asked: str | None, games: list[str]) -> str:

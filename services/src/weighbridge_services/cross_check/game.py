@@ -323,7 +323,7 @@ class GameCheck:
         theirs = self._means.node.subjects(self._game, did)
         own = msgspec.structs.replace(statement, root=roots[self._me])
         try:
-            parting = await part(self._means.bus, self._own, theirs, origin, size, roots[did])
+            parting = await part(self._means.bus, self._means.node, theirs, origin, size, roots[did])
         except NotBorneOut as error:
             finding = self._finding("divergence", did, error.message, size=size, origin=origin)
             return [finding, self._statement("disagree", own, error.code, [error.message])]

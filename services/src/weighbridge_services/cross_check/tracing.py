@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from weighbridge import codec
@@ -19,10 +19,10 @@ from weighbridge.logfile import write_car
 from weighbridge_services.cross_check.decide import Kind, Side, is_borne_out, kind_of, manifest, read_side
 from weighbridge_services.cross_check.errors import NotBorneOut, SelfCheckFailed
 from weighbridge_services.files import write_new
-from weighbridge_services.folding.messages import message_at
 from weighbridge_services.node import Node
-from weighbridge_services.subjects import Subjects
+from weighbridge_services.subjects import Subjects, token
 from weighbridge_services.wire import Bus
+from weighbridge_services.wire.elsewhere import length_of, message_of
 
 PATIENCE: Final = 10.0
 """Seconds for one answer of another node."""
@@ -62,17 +62,17 @@ async def refolded(node: Node, game: str, origin: str, size: int) -> bytes:
         raise SelfCheckFailed(f"folding {game} again did not come to an end: {says.strip()}") from error
 
 
-async def part(
-    bus: Bus, ours: Subjects, theirs: Subjects, origin: str, size: int, root: bytes
-) -> Parting | None:
+async def part(bus: Bus, node: Node, theirs: Subjects, origin: str, size: int, root: bytes) -> Parting | None:
     """Find the first leaf in which another node differs, whose `root` it has signed; None if none does.
 
     Raises NotBorneOut, and Unavailable where the other node neither answers nor has its transcript in reach.
     """
+    ours = Subjects(token(node.did), theirs.game)
     try:
         return await _by_asking(bus, ours, theirs, origin, size, root)
     except Unavailable:
-        return await _by_transcript(bus, ours, theirs, origin, size, root)
+        transcript = await _transcript(bus, node, theirs, origin, size)
+        return await _by_transcript(bus, ours, transcript, origin, size, root)
 
 
 async def _by_asking(
@@ -123,15 +123,22 @@ def _parting(index: int, size: int, root: bytes, ours: Side, theirs: Side, excha
 # --- without the other node: its transcript -----------------------------------------------------------------------
 
 
+class Transcript(NamedTuple):
+    """Leaves and deltas as another node has published them."""
+
+    leaves: list[bytes]
+    deltas: list[bytes]
+
+
 async def _by_transcript(
-    bus: Bus, ours: Subjects, theirs: Subjects, origin: str, size: int, root: bytes
+    bus: Bus, ours: Subjects, transcript: Transcript, origin: str, size: int, root: bytes
 ) -> Parting | None:
-    leaves, deltas = await _transcript(bus, theirs, origin, size)
+    leaves, deltas = transcript
     log = MerkleLog()
     for leaf in leaves:
         log.append(leaf)
     if len(leaves) < size or log.root(size) != root:
-        raise NotBorneOut(f"the transcript in the stream of {theirs.operator} is not the one it signed")
+        raise NotBorneOut("the transcript in another node's stream is not the one it signed")
     loop = asyncio.get_running_loop()
 
     def hash_of(start: int, end: int) -> bytes:
@@ -146,18 +153,17 @@ async def _by_transcript(
     return _parting(found.index, size, root, own, shown, 0)
 
 
-async def _transcript(bus: Bus, whom: Subjects, origin: str, size: int) -> tuple[list[bytes], list[bytes]]:
-    stream, leaves, deltas = whom.stream("TRANSCRIPT"), list[bytes](), list[bytes]()
-    last = await bus.last(stream, whom.transcript)
-    for number in range(1, (last.sequence if last is not None else 0) + 1):
-        message = await message_at(bus, stream, number)
-        value: Any = codec.decode(message)
+async def _transcript(bus: Bus, node: Node, whom: Subjects, origin: str, size: int) -> Transcript:
+    leaves, deltas = list[bytes](), list[bytes]()
+    for number in range(1, await length_of(bus, node, whom, "TRANSCRIPT") + 1):
+        message = await message_of(bus, node, whom, "TRANSCRIPT", number)
+        value: Any = None if message is None else codec.decode(message)
         if isinstance(value, dict) and value.get("origin") == origin:
             leaves += value.get("leaves", ())
             deltas += value.get("deltas", ())
         if len(leaves) >= size:
             break
-    return leaves[:size], deltas[:size]
+    return Transcript(leaves[:size], deltas[:size])
 
 
 # --- evidence -------------------------------------------------------------------------------------------------------

@@ -8,11 +8,10 @@ receipt is looked at first: it carries this node's own signed note, and the foll
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any, Final, NamedTuple
 
-import nats.errors
 import structlog
-from nats.js.errors import NotFoundError
 from weighbridge import codec
 from weighbridge.errors import Refused
 from weighbridge.fold.operators import listing_origin
@@ -26,8 +25,12 @@ from weighbridge_services.ingest.following import Fault, Taken, check_follows
 from weighbridge_services.ingest.setting import Setting
 from weighbridge_services.ingest.taking import take_all
 from weighbridge_services.wire import BrokerUnavailable
+from weighbridge_services.wire.elsewhere import last_of, message_of
 
 CHUNK: Final = 512
+PATIENCE: Final = 15.0
+"""Seconds for a follower's broker to be reached where this node may have lost what it signed."""
+RETRY: Final = 0.25
 
 log = structlog.get_logger()
 
@@ -44,7 +47,9 @@ async def restore(setting: Setting) -> int:
 
     Raises CannotRestore where a follower's receipt shows such a checkpoint and its log does not give the entries.
     """
-    found = [each for did in setting.peers if (each := await _newest(setting, did)) is not None]
+    patience = PATIENCE if await _may_have_lost(setting) else 0.0
+    asked = await asyncio.gather(*(_newest(setting, did, patience) for did in setting.peers))
+    found = [each for each in asked if each is not None]
     newest = max(found, key=lambda each: each.checkpoint.size, default=None)
     size = setting.store.size
     if newest is None or newest.checkpoint.size <= size:
@@ -69,9 +74,8 @@ async def _longest_tail(setting: Setting, last: Listed) -> list[Listed]:
 
 
 async def _tail(setting: Setting, did: str, last: Listed) -> list[Listed]:
-    stream = setting.node.subjects(setting.uri, did).stream("LOG")
     found: list[Listed] = []
-    while (data := await _message(setting, stream, last.entry.seq + 2)) is not None:
+    while (data := await _message(setting, did, last.entry.seq + 2)) is not None:
         (taken,) = await take_all(setting.openers, [data], setting.uri)
         if isinstance(taken, Fault) or check_follows(last, taken.listed, setting.uri) is not None:
             break
@@ -80,25 +84,53 @@ async def _tail(setting: Setting, did: str, last: Listed) -> list[Listed]:
     return found
 
 
-async def _message(setting: Setting, stream: str, sequence: int) -> bytes | None:
+async def _message(setting: Setting, did: str, sequence: int) -> bytes | None:
     try:
-        message = await setting.bus.while_connected(setting.bus.js.get_msg(stream, sequence))
-    except (NotFoundError, nats.errors.Error, OSError):
-        return None  # a follower that cannot be asked holds nothing that can be taken up
-    return message.data or b""
-
-
-async def _newest(setting: Setting, did: str) -> Signed | None:
-    """Return the newest checkpoint of this node's that a follower has receipted, if it can be had."""
-    theirs = setting.node.subjects(setting.uri, did)
-    try:
-        found = await setting.bus.last(theirs.stream("RECORDS"), f"{theirs.prefix}.checkpoint.*")
+        return await _read(setting, did, sequence)
     except BrokerUnavailable:
-        return None  # a follower that has no streams here yet has receipted nothing
-    if found is None:
-        return None
+        return None  # a follower that cannot be asked holds nothing that can be taken up
+
+
+async def _read(setting: Setting, did: str, sequence: int) -> bytes | None:
+    theirs = setting.node.subjects(setting.uri, did)
+    return await message_of(setting.bus, setting.node, theirs, "LOG", sequence)
+
+
+async def _may_have_lost(setting: Setting) -> bool:
+    """Whether the ledger or the broker holds nothing: at the very beginning, and after a loss."""
+    own = setting.own
+    return not setting.store.size or await setting.bus.last(own.stream("LOG"), own.log) is None
+
+
+async def _receipt(setting: Setting, did: str, patience: float) -> bytes | None:
+    """Return a follower's newest receipt from its own stream. Raises BrokerUnavailable after some seconds of patience.
+
+    Of one with a broker of its own the mirror does not do: new, as after a loss, it is empty whatever was receipted.
+    """
+    theirs = setting.node.subjects(setting.uri, did)
+    elsewhere = setting.node.domain_of(theirs.operator, theirs.game) is not None
+    deadline = time.monotonic() + (patience if elsewhere else 0.0)
+    while True:
+        try:
+            subject = f"{theirs.prefix}.checkpoint.*"
+            return await last_of(setting.bus, setting.node, theirs, "RECORDS", subject)
+        except BrokerUnavailable:
+            if time.monotonic() > deadline:
+                raise
+            await asyncio.sleep(RETRY)
+
+
+async def _newest(setting: Setting, did: str, patience: float) -> Signed | None:
+    """Return the newest checkpoint of this node's that a follower has receipted, if it can be had."""
     try:
-        message: Any = codec.decode(found.data)
+        found = await _receipt(setting, did, patience)
+    except BrokerUnavailable as error:
+        log.warning("a follower cannot be asked what it has receipted", did=did, says=error.message)
+        return None
+    if found is None:
+        return None  # nothing yet, or it has no streams yet
+    try:
+        message: Any = codec.decode(found)
         envelope = open_envelope(message["envelope"])
         if (envelope.author, envelope.collection) != (did, RECEIPT):
             return None
@@ -132,16 +164,11 @@ async def _entries(setting: Setting, signed: Signed) -> list[Listed]:
 
 async def _taken(setting: Setting, signed: Signed, start: int, stop: int) -> list[Taken | Fault]:
     """Return some entries of the follower's log, each verified by itself."""
-    stream = setting.node.subjects(setting.uri, signed.follower).stream("LOG")
-    bus = setting.bus
-    try:
-        asked = (bus.while_connected(bus.js.get_msg(stream, seq + 1)) for seq in range(start, stop))
-        messages = await asyncio.gather(*asked)
-    except NotFoundError:
-        raise _cannot(setting, signed, "it does not hold all of them") from None
-    except (nats.errors.Error, OSError) as error:
-        raise BrokerUnavailable(f"{stream} cannot be read: {error or type(error).__name__}") from error
-    return await take_all(setting.openers, [message.data or b"" for message in messages], setting.uri)
+    asked = (_read(setting, signed.follower, seq + 1) for seq in range(start, stop))
+    messages = [each for each in await asyncio.gather(*asked) if each is not None]
+    if len(messages) < stop - start:
+        raise _cannot(setting, signed, "it does not hold all of them")
+    return await take_all(setting.openers, messages, setting.uri)
 
 
 def _cannot(setting: Setting, signed: Signed, why: str) -> CannotRestore:
