@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import coin
 from nodes import PATIENCE, World
+from shelf import open_shelf
 from weighbridge import codec
 from weighbridge.cid import Cid
 from weighbridge.contract import RuleSet
@@ -31,12 +32,14 @@ GAME = f"at://{GM.did}/{ROOT}/one"
 class CoinPlugins:
     """The plugins of a test's node: the toy, which nothing installs, and the sources that come along."""
 
+    sources: ClassVar[dict[str, Any]] = {"jsonl": open_lines, "logfile": open_log_file, "shelf": open_shelf}
+
     def ruleset(self, name: str) -> RuleSet:
         assert name == "coin"
         return coin.RULES
 
     def load(self, group: str, name: str) -> Any:
-        return {"jsonl": open_lines, "logfile": open_log_file}[name]
+        return self.sources[name]
 
 
 def player(number: int) -> Signer:

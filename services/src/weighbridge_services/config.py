@@ -117,7 +117,10 @@ class Peer(Strict, frozen=True):
 
 
 class GameTable(Strict, frozen=True):
-    """`[[games]]`: a game this node lists or follows."""
+    """`[[games]]`: a game this node lists or follows.
+
+    `withheld-after`: seconds that the lister has for what this node, its follower, has found or been handed.
+    """
 
     uri: str
     role: Literal["lister", "follower"]
@@ -126,6 +129,7 @@ class GameTable(Strict, frozen=True):
     gm: str | None = None
     peers: tuple[Peer, ...] = ()
     source: dict[str, Any] = {}
+    withheld_after: float = 60.0
     traces: dict[str, Any] = {}
 
 
@@ -226,6 +230,8 @@ def _game_checks(path: str, game: GameTable, before: list[str]) -> Iterator[Prob
         yield f"{path}.uri", "is there already: a game has one table"
     if game.role == "follower" and game.lister is None:
         yield f"{path}.lister", "is missing: a follower follows somebody; give the lister's DID"
+    if not 0 < game.withheld_after <= 86_400:
+        yield f"{path}.withheld-after", "is to be a number of seconds, up to 86400"
     for name in ("lister", "gm"):
         did = getattr(game, name)
         if did is not None:

@@ -113,3 +113,14 @@ MAX_REPO: Final = 268_435_456
 
 MAX_REPO_BLOCKS: Final = 2_000_000
 """The blocks of a whole repository."""
+
+# --- Following ---------------------------------------------------------------------------------------------
+
+MAX_AWAITED: Final = 4_096
+"""Records that a follower holds and the log does not list: more are not read before some of these are settled."""
+
+MAX_AWAITED_OF_AUTHOR: Final = 64
+"""Of those, the records of one author: what is beyond is not watched, and counted."""
+
+MAX_AWAITED_PROOF: Final = 65_536
+"""The bytes of such a record that are kept to be shown; of a larger one their CID is."""

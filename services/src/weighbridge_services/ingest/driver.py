@@ -27,12 +27,12 @@ log = structlog.get_logger()
 
 
 class Driver:
-    """Reads a source into a lister, once; where it was is kept."""
+    """Reads a source into a lister, once; where it was is kept under a name."""
 
-    def __init__(self, lister: Lister, source: Source, name: str) -> None:
+    def __init__(self, lister: Lister, source: Source, position: str) -> None:
         self._lister = lister
         self._source = source
-        self._position = f"source/{name}"
+        self._position = position
         self.read = 0
         self.done = False
 

@@ -49,6 +49,12 @@ class Stopping(Unavailable):
     code: ClassVar[str] = "stopping"
 
 
+class TooMuchAwaited(Unavailable):
+    """More records wait to be listed than a follower watches at a time; what was handed in comes again."""
+
+    code: ClassVar[str] = "too-much-awaited"
+
+
 class Flooded(Refused):
     """More records of one author, or of authors without standing, than the root lets a day's log hold."""
 

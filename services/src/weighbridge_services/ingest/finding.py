@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
-from typing import Final
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
 
 import structlog
 from weighbridge.errors import Unavailable, WeighbridgeError
@@ -13,6 +13,7 @@ from weighbridge.ports import Given, Source
 
 from weighbridge_services.ingest.opening import Opened, Refusal
 from weighbridge_services.ingest.setting import Setting
+from weighbridge_services.ingest.sources.configured import position_of
 
 SHARE: Final = 256
 """Records that are verified together at most."""
@@ -22,8 +23,10 @@ LONGEST: Final = 60.0
 
 log = structlog.get_logger()
 
-Take = Callable[[list[Opened], int], Awaitable[None]]
-"""Takes verified records of the game and the position behind them, and keeps both in one batch."""
+Open = Callable[[], Source]
+Take = Callable[[list[tuple[Opened, int | None]], int], Awaitable[None]]
+"""Takes verified records, each with the time (µs) of its listing in a recorded season, and the position behind them;
+keeps all of it in one batch."""
 
 
 class Finder:
@@ -32,40 +35,57 @@ class Finder:
     A source that fails costs the node its own watch, which health says, and never the following.
     """
 
-    def __init__(self, setting: Setting, source: Source, name: str, take: Take) -> None:
-        self.source = source
+    def __init__(self, setting: Setting, open_source: Open, take: Take) -> None:
+        """Take a way to open the source, which is opened at once. Raises what the plugin says of its settings."""
+        self._open = open_source
+        self.source = open_source()
+        self._closed = False
         self.position = 0
         self.found = 0
         self.refused: Counter[str] = Counter()
         """How many were no records of the game, or not authentic, by code, since the start."""
         self.trouble: str | None = None
+        """Why it is not read now; its end is no trouble."""
+        self.ended = False
         self._setting = setting
-        self._name = f"source/{name}"
+        self._name = position_of(setting)
         self._take = take
 
-    @property
-    def name(self) -> str:
-        """Under which name its position is kept."""
-        return self._name
+    def health(self) -> dict[str, Any]:
+        """Return which source is read, how far, what it found, and by code what was refused of it.
+
+        A source that counts what it does not believe itself has that in `refused`.
+        """
+        theirs: Mapping[str, int] = getattr(self.source, "refused", {})
+        return {
+            "source": self.source.name, "source_read": self.position, "source_found": self.found,
+            "source_ended": self.ended, "refused": dict(self.refused + Counter(theirs)),
+        }  # fmt: skip
 
     async def run(self) -> None:
         """Read to the end, which a live source does not have; again after a while where it cannot be read now."""
         wait = RETRY
+        while True:
+            before = self.position
+            try:
+                await self._read_once()
+                return
+            except Unavailable as error:
+                self._fails(error)
+            except WeighbridgeError as error:
+                self._fails(error)
+                return
+            wait = RETRY if self.position > before else min(2 * wait, LONGEST)
+            await asyncio.sleep(wait)
+
+    async def _read_once(self) -> None:
+        if self._closed:
+            self.source = self._open()
+            self._closed = False
         try:
-            while True:
-                before = self.position
-                try:
-                    await self._read()
-                    self.trouble = None
-                    return
-                except Unavailable as error:
-                    self._fails(error)
-                except WeighbridgeError as error:
-                    self._fails(error)
-                    return
-                wait = RETRY if self.position > before else min(2 * wait, LONGEST)
-                await asyncio.sleep(wait)
+            await self._read()
         finally:
+            self._closed = True
             await self.source.close()
 
     def _fails(self, error: WeighbridgeError) -> None:
@@ -75,21 +95,29 @@ class Finder:
     async def _read(self) -> None:
         store = self._setting.store
         self.position = await store.run(store.position, self._name)
-        share: list[bytes] = []
+        share: list[Given] = []
         async for number, item in self.source.read(self.position):
             if isinstance(item, Given):
-                share.append(item.envelope)
+                share.append(item)
             # A live source says with a pause that no more is there now; a recorded season's pauses are the lister's.
             if len(share) >= SHARE or not isinstance(item, Given):
                 await self._hand_on(share, number)
                 share = []
             self.position = number
         await self._hand_on(share, self.position)
+        self.ended = True
 
-    async def _hand_on(self, share: list[bytes], position: int) -> None:
-        opened = await self._setting.openers.open(share, self._setting.uri, [True] * len(share))
+    async def _hand_on(self, share: list[Given], position: int) -> None:
+        setting = self._setting
+        opened = await setting.openers.open(
+            [each.envelope for each in share], setting.uri, [True] * len(share)
+        )
         self.refused.update(each.code for each in opened if isinstance(each, Refusal))
-        found = [each for each in opened if isinstance(each, Opened)]
+        found = [
+            (each, given.at if setting.recorded else None)
+            for each, given in zip(opened, share, strict=True)
+            if isinstance(each, Opened)
+        ]
         await self._take(found, position)
         self.found += len(found)
         self.trouble = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Sequence
+from functools import partial
 from typing import Any, Final
 
 import structlog
@@ -74,10 +75,10 @@ class Follower:
 
     async def start(self) -> None:
         """Take up where the ledger ends. Raises AnotherLister, BrokerUnavailable, and what a source's settings do."""
-        source = open_source(self.setting)
-        if source is not None:
-            name = plugin_of(self.setting) or source.name
-            self.finder = Finder(self.setting, source, name, self.withholding.take_found)
+        if plugin_of(self.setting) is not None:
+            opened = partial(open_source, self.setting)
+            self.finder = Finder(self.setting, opened, self.withholding.take_found)
+        self.proving.open()
         await self.setting.store.run(self._load)
         await self._own.bring_up()
         await self._receipts.bring_up()
@@ -118,8 +119,12 @@ class Follower:
             "role": "follower",
             "size": size,
             "checkpoint": self._receipts.size,
+        if self.finder is not None and self.finder.trouble is not None:
+            unhealthy.append(self.finder.trouble)
             "lag": max(0, self._seen - size),
-            "withheld": self.withholding.found,
+            **self.withholding.health(),
+            **self.proving.health(),
+            **({} if self.finder is None else self.finder.health()),
             "unhealthy": unhealthy,
         }
 
@@ -303,8 +308,7 @@ class Follower:
             await self._own.bring_up()
         if self.fault is None and self._waiting:
             await self._consider()
-        for fault in await self.withholding.due():
-            await self._publish(fault)
+        await self.withholding.due(self._publish)
 
     def _spawn(self, work: Awaitable[None]) -> None:
         self._tasks.append(asyncio.ensure_future(self._watched(work)))

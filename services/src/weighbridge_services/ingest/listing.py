@@ -20,7 +20,7 @@ from weighbridge_services.ingest.errors import BadSource
 from weighbridge_services.ingest.intake import Intake
 from weighbridge_services.ingest.lister import Lister
 from weighbridge_services.ingest.setting import Setting
-from weighbridge_services.ingest.sources.configured import open_source, plugin_of
+from weighbridge_services.ingest.sources.configured import open_source, plugin_of, position_of
 from weighbridge_services.ingest.watching import DueWatch
 
 RETRY: Final = 0.25
@@ -41,7 +41,7 @@ class Listing:
     async def start(self) -> None:
         """Take up where the ledger ends, list what a new log begins with, and read. Raises what stands in the way."""
         first = self._first_records()
-        source = open_source(self.setting)
+        source = None if plugin_of(self.setting) is None else open_source(self.setting)
         await self.lister.clock.look()
         await self.lister.start()
         Intake(self.lister).start()
@@ -84,7 +84,7 @@ class Listing:
         else:
             self._spawn(self._list(own))  # the root comes from the source, or is handed in
         if source is not None:
-            self.driver = Driver(self.lister, source, plugin_of(self.setting) or source.name)
+            self.driver = Driver(self.lister, source, position_of(self.setting))
             await self.driver.run()
 
     async def _begin_time(self, source: Source) -> None:

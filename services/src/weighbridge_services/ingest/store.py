@@ -7,7 +7,8 @@ days, rounds, receipts, roots, operators) is kept under names, in the same batch
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
@@ -16,13 +17,15 @@ from weighbridge.cid import Cid
 from weighbridge.contract import RuleSet
 from weighbridge.fold.operators import listing_origin
 from weighbridge.fold.records import DAY, KERNEL_COLLECTIONS
+from weighbridge.fold.roots import read_root
 from weighbridge.identity import OPERATOR, OperatorRecord, check_operator
 from weighbridge.ledger import CheckpointStore, KeptCheckpoint, Ledger, LogStore
-from weighbridge.log.entries import Listed
+from weighbridge.log.entries import Entry, Listed
 
 from weighbridge_services.following.rules import Rules, rules_after
 from weighbridge_services.ingest.decide import Decision, Facts, Handed, Known, Tally, rounds_in
 from weighbridge_services.ingest.opening import Opened
+from weighbridge_services.ingest.withheld import Awaited, kept_form, read_kept
 from weighbridge_services.subjects import token
 
 KEPT_REJECTIONS: Final = 10_000
@@ -132,6 +135,47 @@ class Store:
         left = {whose or None: int.from_bytes(n, "big") for whose, n in self._all(f"left/{day}").items()}
         return Tally(day, authors, strangers, left)
 
+    def full_for(self, day: int, authors: Iterable[str], operators: frozenset[str]) -> frozenset[str]:
+        """Return those authors of whom a day's log holds all it may, as a follower counts it."""
+        rules, counts, strangers = self._roots(), Counter[str](), 0
+        for entry in self._back_to(day):
+            collection = (entry.uri or "///").split("/")[3]
+            evidence = entry.author in operators and collection in KERNEL_COLLECTIONS
+            if entry.author is None or entry.uri in (None, self.game) or evidence:
+                continue
+            counts[entry.author] += 1
+            strangers += self._is_stranger(entry.author, day, rules, operators)
+        most, most_strangers = rules.floods
+        return frozenset(
+            each
+            for each in authors
+            if counts[each] >= most
+            or (strangers >= most_strangers and self._is_stranger(each, day, rules, operators))
+        )
+
+    def _is_stranger(self, author: str, day: int, rules: Rules, operators: frozenset[str]) -> bool:
+        known = author in rules.named or author in operators
+        return not known and self.since([author]).get(author, day) >= day
+
+    def _roots(self) -> Rules:
+        """Return the newest root that the kernel can read, whatever its rule set says of it."""
+        rules = Rules()
+        for seq in self.log.about(self.game):
+            record = self.log.listed(seq).record
+            value = None if record is None else codec.decode_own(record)
+            root, problems = read_root(value, rules.first) if isinstance(value, dict) else (None, [])
+            if root is not None and not problems:
+                rules = Rules(root, None, rules.first or root)
+        return rules
+
+    def _back_to(self, day: int) -> Iterator[Entry]:
+        for seq in range(self.size - 1, -1, -1):
+            entry = self.log.listed(seq).entry
+            if entry.at // DAY < day:
+                return
+            if entry.at // DAY == day and entry.op != "flood":
+                yield entry
+
     def _of_day(self, day: int) -> list[Any]:
         found: list[Any] = []
         for seq in range(self.size - 1, -1, -1):
@@ -214,6 +258,7 @@ class Store:
         """Write followed entries in one batch; return the operator records among them."""
         with self.ledger.batch():
             self.log.extend(entries)
+            self._keep_authors(entries)
             return self.keep_operators(entries)
 
     def keep_restored(self, entries: Sequence[Listed]) -> None:
@@ -221,26 +266,33 @@ class Store:
         with self.ledger.batch():
             self.log.extend(entries)
             self.keep_operators(entries)
-            for entry in (each.entry for each in entries):
-                if entry.author is not None and entry.author not in self.since([entry.author]):
-                    self._since[entry.author] = entry.at // DAY
-                    self._put(f"author/{entry.author}", entry.at // DAY)
+            self._keep_authors(entries)
 
-    def seen(self) -> dict[str, bytes]:
-        """Return what was handed in at this node and is not settled, by the envelope's CID."""
-        return self._all("seen")
+    def _keep_authors(self, entries: Iterable[Listed]) -> None:
+        for entry in (each.entry for each in entries):
+            # A flood names an author of whom it lists nothing.
+            if entry.author is None or entry.uri is None or entry.author in self.since([entry.author]):
+                continue
+            self._since[entry.author] = entry.at // DAY
+            self._put(f"author/{entry.author}", entry.at // DAY)
 
-    def keep_seen(self, seen: Mapping[str, bytes]) -> None:
-        """Keep what was handed in at this node."""
+    def awaited(self) -> list[Awaited]:
+        """Return what this node holds and the log did not list."""
+        return [read_kept(value) for value in self._all("awaited").values()]
+
+    def keep_awaited(self, awaited: Sequence[Awaited], position: tuple[str, int] | None) -> None:
+        """Keep what is awaited, and how far a source was read for it, in one batch."""
         with self.ledger.batch():
-            for cid, value in seen.items():
-                self.ledger.values.set(f"{self._prefix}/seen/{cid}", value)
+            for each in awaited:
+                self.ledger.values.set(f"{self._prefix}/awaited/{each.key}", kept_form(each))
+            if position is not None:
+                self.keep_position(*position)
 
-    def forget_seen(self, cids: Iterable[str]) -> None:
+    def forget_awaited(self, keys: Iterable[str]) -> None:
         """Forget what is settled."""
         with self.ledger.batch():
-            for cid in cids:
-                self.ledger.values.delete(f"{self._prefix}/seen/{cid}")
+            for key in keys:
+                self.ledger.values.delete(f"{self._prefix}/awaited/{key}")
 
     def keep_checkpoint(self, size: int, root: bytes, note: bytes, matters: Mapping[int, int]) -> None:
         """Keep a checkpoint, and what the newest ones held. Raises CheckpointConflict."""

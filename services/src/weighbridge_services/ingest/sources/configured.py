@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from hashlib import sha256
 from typing import Final
 
 from weighbridge.ports import Source
@@ -19,12 +21,15 @@ def plugin_of(setting: Setting) -> str | None:
     return str(settings.get("plugin", "jsonl"))
 
 
-def open_source(setting: Setting) -> Source | None:
-    """Open the source; None where the table names none. Raises what the plugin says of its settings."""
-    plugin = plugin_of(setting)
-    if plugin is None:
-        return None
-    opened: Source = setting.node.plugins.load(GROUP, plugin)(
+def position_of(setting: Setting) -> str:
+    """Return the name under which is kept how far the source was read: one that is set otherwise is read anew."""
+    told = json.dumps(setting.game.source, sort_keys=True, default=str)
+    return f"source/{plugin_of(setting)}-{sha256(told.encode()).hexdigest()[:16]}"
+
+
+def open_source(setting: Setting) -> Source:
+    """Open the source that the table names. Raises what the plugin says of its settings."""
+    opened: Source = setting.node.plugins.load(GROUP, plugin_of(setting) or "jsonl")(
         {"game": setting.uri, **setting.game.source}, str(setting.node.folder)
     )
     return opened
