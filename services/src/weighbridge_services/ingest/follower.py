@@ -78,7 +78,6 @@ class Follower:
         if plugin_of(self.setting) is not None:
             opened = partial(open_source, self.setting)
             self.finder = Finder(self.setting, opened, self.withholding.take_found)
-        self.proving.open()
         await self.setting.store.run(self._load)
         await self._own.bring_up()
         await self._receipts.bring_up()
@@ -123,7 +122,6 @@ class Follower:
             unhealthy.append(self.finder.trouble)
             "lag": max(0, self._seen - size),
             **self.withholding.health(),
-            **self.proving.health(),
             **({} if self.finder is None else self.finder.health()),
             "unhealthy": unhealthy,
         }
