@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 sys.path.append(str(Path(__file__).resolve().parent / "tests"))
 
 import loopback_only
+
+# How long an example takes is the machine's business; all else stays as it is, in CI as Hypothesis has it for CI.
+settings.register_profile(
+    "weighbridge", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("weighbridge")
 
 
 def pytest_configure() -> None:
@@ -20,6 +28,12 @@ def pytest_configure() -> None:
     # There it is started with SIGINT ignored, which every process that a test starts would inherit.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Leave thousands of tests out of every later garbage collection."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

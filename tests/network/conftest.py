@@ -5,14 +5,16 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from nodes import GAME, World
+from nodes import GAME, PATIENCE, World
 from weighbridge_services.broker import NoBrokerBinary
 from weighbridge_services.broker.server import binary
 from weighbridge_services.node import Node
@@ -34,6 +36,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.network)
+
+
+@pytest.fixture(autouse=True)
+def within_a_day() -> None:
+    """Games have days, which end at midnight UTC: begin no test that would see one end by chance."""
+    left = 86_400 - time.time() % 86_400
+    if left < PATIENCE:
+        time.sleep(left + 1)
+
+
+@pytest.fixture(autouse=True)
+def said_on_standard_error() -> Iterator[None]:
+    """Have services log where they do as a node: standard output is the answer of a command beside them."""
+    structlog.configure(
+        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr), cache_logger_on_first_use=False
+    )
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture

@@ -356,7 +356,7 @@ async def test_a_rule_set_that_fails_is_told_to_the_operator_and_the_game_goes_o
     await cosign(folding.bus, folding.node, season)
     await folding.statement(season.size)
     assert metrics.RULE_FAULTS.labels(GAME)._value.get() == before + 1
-    assert "ZeroDivisionError" in capsys.readouterr().out
+    assert "ZeroDivisionError" in capsys.readouterr().err
     told = await folding.ask("me", did=ANN.did)
     assert next(iter(told["reports"].values())).keys() == {"rule-fault"}
     assert uri.endswith(next(iter(told["reports"])).rpartition(":")[2])

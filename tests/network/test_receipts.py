@@ -22,14 +22,21 @@ SECOND = 1_000_000
 HOUR = 3_600 * SECOND
 
 
+STILL = time.time_ns() // 1_000
+
+
 class Clock:
-    """A clock that is off by as much as a test says."""
+    """A clock that stands, off by as much as a test says.
+
+    What counts is how the clocks of two nodes differ: were they to go, a machine that stands still for some
+    seconds would make every receipt a late one.
+    """
 
     def __init__(self, shift: int = 0) -> None:
         self.shift = shift
 
     def now(self) -> int:
-        return time.time_ns() // 1_000 + self.shift
+        return STILL + self.shift
 
     def advance(self, at: int) -> None:
         pass
@@ -101,7 +108,7 @@ LISTERS: dict[str, tuple[int, int, str | None]] = {
 async def test_a_lister(table: Table, shift: int, margin: int, roll: str | None) -> None:
     await table.lay(followers=1, beacon={"margin": margin})
     await table.up("alma", clock=Clock(shift))
-    await table.up("bela")
+    await table.up("bela", clock=Clock())
     uri, answer = await listed_with_receipts(table, "bela")
     assert answer["round"] is not None
     assert await roll_of(table, uri) == (roll, 1 if roll == "timely" else 0)
@@ -120,7 +127,7 @@ async def agrees(table: Table, uri: str, roll: str | None) -> bool:
 
 async def test_a_lister_that_checkpoints_late_makes_no_timely_roll(table: Table) -> None:
     await table.lay(followers=1)
-    lister = await table.up("alma")
+    lister = await table.up("alma", clock=Clock())
     clock = Clock()
     await table.up("bela", clock=clock)
     checkpoints = lister.games[0].lister.checkpoints  # type: ignore[union-attr]
@@ -147,9 +154,9 @@ async def listed(table: Table, uri: str) -> bool:
 
 async def test_a_late_follower_counts_for_nothing_and_a_majority_without_it_does(table: Table) -> None:
     await table.lay(followers=3)
-    await table.up("alma")
-    await table.up("bela")
-    await table.up("cora")
+    await table.up("alma", clock=Clock())
+    await table.up("bela", clock=Clock())
+    await table.up("cora", clock=Clock())
     await table.up("dina", clock=Clock(60 * SECOND))
     uri, _ = await listed_with_receipts(table, "bela", "cora", "dina")
     assert await roll_of(table, uri) == ("timely", 2)
@@ -157,11 +164,11 @@ async def test_a_late_follower_counts_for_nothing_and_a_majority_without_it_does
 
 async def test_one_of_three_followers_may_be_away_and_two_may_not(table: Table) -> None:
     await table.lay(followers=3)
-    await table.up("alma")
-    await table.up("bela")
+    await table.up("alma", clock=Clock())
+    await table.up("bela", clock=Clock())
     uri, _ = await listed_with_receipts(table, "bela")
     assert await roll_of(table, uri) == (None, 1)
-    await table.up("cora")
+    await table.up("cora", clock=Clock())
     uri, _ = await listed_with_receipts(table, "bela", "cora")
     assert await roll_of(table, uri) == ("timely", 2)
 
@@ -170,10 +177,10 @@ async def test_a_follower_that_backfills_receipts_the_newest_checkpoint_and_no_o
     table: Table,
 ) -> None:
     await table.lay(followers=1)
-    await table.up("alma")
+    await table.up("alma", clock=Clock())
     for number in range(5):
         (answer,) = await table.submit(data_of(note(player(1), f"n{number}")))
-    service = await table.up("bela")
+    service = await table.up("bela", clock=Clock())
     follower = service.games[0]
     await until(lambda: follower.health()["checkpoint"] > answer["listed"])
 
@@ -204,14 +211,15 @@ async def test_a_lister_whose_entries_are_of_the_future_gets_no_receipt_until_th
     await until_async(held)
 
 
-async def test_receipts_come_before_the_round_with_time_to_spare(table: Table) -> None:
+async def test_receipts_dated_before_the_round_make_a_roll_timely_with_the_least_margin(table: Table) -> None:
     await table.lay(followers=2, beacon={"margin": 3})
-    for name in ("alma", "bela", "cora"):
-        await table.up(name)
+    for number, name in enumerate(("alma", "bela", "cora")):
+        await table.up(name, clock=Clock(number * SECOND))
     uri, answer = await listed_with_receipts(table, "bela", "cora")
     due = round_time(QUICKNET, answer["round"])
     fold = await fold_of(table, 0)
     times = [fold.table.get(f"_/receipt/{node.did}")["time"] for node in table.nodes[1:]]
+    assert times == [STILL // SECOND + 1, STILL // SECOND + 2]
     assert all(each < due for each in times)
     assert (await roll_of(table, uri))[0] == "timely"
 
@@ -227,7 +235,7 @@ async def test_whose_clock_is_off_the_newest_beacon_lists_and_signs_nothing(tabl
         return codec.encode(off)
 
     await table.bus().serve(table.lister.subjects(GAME).rpc("newest-beacon"), newest)
-    service: Service = await table.up("alma")
+    service: Service = await table.up("alma", clock=Clock())
     listing = service.games[0]
     await until(lambda: any("ahead of the newest beacon" in said for said in listing.health()["unhealthy"]))
     (answer,) = await table.submit(data_of(note(player(1), "a")))

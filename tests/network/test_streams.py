@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from faststream.nats import JStream, NatsBroker
 from nats.js.api import DiscardPolicy, PersistMode, RetentionPolicy, StorageType, StreamConfig
-from nodes import GAME, Sink, World, send, until
+from nodes import GAME, Sink, World, send, until, until_async
 from weighbridge_services.node import Node
 from weighbridge_services.streams import (
     INBOX_BYTES,
@@ -144,8 +144,9 @@ async def test_a_peer_with_a_broker_of_its_own_is_mirrored(world: World) -> None
     await until(lambda: read.got == [b"a", b"b", b"c"])
     await hers.serve(subjects.rpc("hello"), hello)
     await his.serve(bela.subjects(GAME).rpc("hello"), hello)
-    assert await his.ask(subjects.rpc("hello"), b"alma") == b"hello alma"
-    assert await hers.ask(bela.subjects(GAME).rpc("hello"), b"bela") == b"hello bela"
+    # From one broker to the other it takes a while until it is known who answers.
+    assert await until_async(lambda: his.ask(subjects.rpc("hello"), b"alma")) == b"hello alma"
+    assert await until_async(lambda: hers.ask(bela.subjects(GAME).rpc("hello"), b"bela")) == b"hello bela"
     assert {each.done for each in await declare_all(his.js, bela)} == {"as it should be"}
 
 

@@ -197,7 +197,7 @@ def test_an_answer_that_is_no_beacon_is_counted_by_its_reason_and_the_next_relay
 
 @pytest.mark.parametrize("handler", [never, dripping], ids=["no answer", "half a body"])
 def test_a_relay_that_takes_too_long_is_left_for_the_next(handler: Handler) -> None:
-    beacon, beacons, _ = run(fetched(handler, honest, seconds=0.2))
+    beacon, beacons, _ = run(fetched(handler, honest, seconds=1))
 
     assert beacon.round == 50
     assert words(beacons) == ["slow"]

@@ -46,10 +46,11 @@ def set_up(table: LogTable) -> None:
 @contextlib.contextmanager
 def aside() -> Generator[None]:
     """Send what our code says meanwhile to standard error: standard output is a command's answer."""
+    before = structlog.get_config()
     structlog.configure(
         logger_factory=structlog.PrintLoggerFactory(sys.stderr), cache_logger_on_first_use=False
     )
     try:
         yield
     finally:
-        structlog.reset_defaults()
+        structlog.configure(**before)

@@ -62,6 +62,13 @@ def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
 
 
+@pytest.fixture(autouse=True)
+def _nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These nodes do not run: a second of patience with each one's broker would be lost."""
+    for module in ("folding.standing", "inspecting"):
+        monkeypatch.setattr(f"weighbridge_services.{module}.PATIENCE", 0.0)
+
+
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Run a command; return its exit code, its output and its errors."""

@@ -58,7 +58,7 @@ class Lister:
 
 def test_what_comes_before_the_root_waits_for_it_and_is_listed_after_it() -> None:
     lister = Lister()
-    asyncio.run(asyncio.wait_for(Driver(lister, Source(), "made").run(), 10))  # type: ignore[arg-type]
+    asyncio.run(asyncio.wait_for(Driver(lister, Source(), "made").run(), 60))  # type: ignore[arg-type]
     assert lister.listed == [b"root", b"a", b"b", b"c"]
     assert lister.positions[0] == 3
     assert lister.positions[-1] == 4
