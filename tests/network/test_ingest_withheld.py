@@ -212,6 +212,17 @@ async def test_a_lister_that_is_away_is_accused_of_nothing_and_lists_when_it_is_
     assert follower.health()["withheld"] == 0
 
 
+async def test_a_record_that_came_and_went_while_the_lister_was_away_is_not_held_against_it(
+    table: Table, shelves: dict[str, Shelf]
+) -> None:
+    follower, repo = await laid(table, 600), Repo()
+    shelves["bela"].put(repo.tell(f"{NOTES}/a", said("hello")))
+    await until(lambda: found(follower) == 1)
+    assert follower.withholding.waiting == 1
+    shelves["bela"].put(repo.tell(f"{NOTES}/a", None))
+    await settled(follower, 2)
+
+
 async def submitted(table: Table) -> int:
     """How often something was handed in at the follower."""
     stream = table.nodes[1].subjects(GAME).stream("INBOX")

@@ -18,6 +18,7 @@ from weighbridge_services.ingest.withheld import (
     accusation,
     awaited_of,
     days_of,
+    ended,
     is_alive,
     is_late,
     kept_form,
@@ -110,6 +111,21 @@ def test_two_ends_of_one_record_are_told_apart() -> None:
     again, second = repo.find("one"), repo.find(None)
     assert first.key != second.key
     assert not settles(second, [version(one, 1), version(first, 2), version(again, 3)])
+
+
+def test_the_end_of_a_record_that_was_never_listed_is_nothing_to_list() -> None:
+    repo = Repo()
+    repo.find("one")
+    assert settles(repo.find(None), [])
+
+
+def test_a_record_that_ended_before_it_was_late_is_no_longer_to_be_had_and_no_other() -> None:
+    repo = Repo()
+    one = repo.find("one")
+    end = repo.find(None)
+    again = repo.find("two")
+    assert ended([one, again, envelope_of()], [end]) == [one]
+    assert ended([one], [again]) == []
 
 
 # --- when ------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ the log shows replaced is not missed; neither is what came on a day that was ful
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from weighbridge import codec
@@ -66,12 +66,26 @@ def awaited_of(opened: Opened, at: int, *, found: bool, most: int) -> Awaited | 
 
 
 def settles(awaited: Awaited, versions: Sequence[Known]) -> bool:
-    """Whether the listed versions of a record (in their order) say what is awaited, or what came after it."""
+    """Whether the listed versions of a record (in their order) say what is awaited, or what came after it.
+
+    The end of a record that was never listed is nothing to list: see `ended`.
+    """
+    if awaited.record is None and not versions:
+        return True
     if awaited.rev is None:
         return any(version.record == awaited.record for version in versions)
     if any(version.rev is not None and version.rev >= awaited.rev for version in versions):
         return True
     return bool(versions) and versions[-1].record == awaited.record
+
+
+def ended(open_: Iterable[Awaited], found: Iterable[Awaited]) -> list[Awaited]:
+    """Return what is awaited of records that were found to have ended since.
+
+    A lister that was away meanwhile can no longer come by them: nobody's repository holds them any more.
+    """
+    ends = {each.uri: each.rev or "" for each in found if each.record is None}
+    return [each for each in open_ if each.record is not None and (each.rev or "") < ends.get(each.uri, "")]
 
 
 def is_late(awaited: Awaited, sight: Sight, after: float) -> bool:

@@ -29,6 +29,7 @@ from weighbridge_services.ingest.withheld import (
     accusation,
     awaited_of,
     days_of,
+    ended,
     is_alive,
     is_late,
     settles,
@@ -148,6 +149,10 @@ class Withholding:
         # A crash before this reads them again; one after it finds them kept.
         kept = await self._setting.store.run(self._write, awaited, position)
         self._add(kept)
+        over = ended((each.awaited for each in self._open.values()), awaited)
+        if over:
+            known = await self._setting.store.run(self._setting.store.known, {each.uri for each in over})
+            await self._forget(each.key for each in over if each.uri not in known)
 
     def _write(self, awaited: Sequence[Awaited], position: int | None) -> list[Awaited]:
         """Keep what is not listed, and the position behind it. In the ledger's thread."""
