@@ -114,12 +114,12 @@ class Follower:
             unhealthy.append(f"{ListerUnknown.code}: the lister's operator record is not in the log yet")
         if self.fault is not None:
             unhealthy = [f"it follows no more: {self.fault.code}: {self.fault.says}"]
+        if self.finder is not None and self.finder.trouble is not None:
+            unhealthy.append(self.finder.trouble)
         return {
             "role": "follower",
             "size": size,
             "checkpoint": self._receipts.size,
-        if self.finder is not None and self.finder.trouble is not None:
-            unhealthy.append(self.finder.trouble)
             "lag": max(0, self._seen - size),
             **self.withholding.health(),
             **({} if self.finder is None else self.finder.health()),
