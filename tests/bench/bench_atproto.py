@@ -69,7 +69,8 @@ def ours() -> float:
             if not isinstance(frame, CommitFrame):
                 continue
             verified = examine_commit(frame, known[frame.repo], HOST)
-            step = chain.on_commit(repos.get(frame.repo, chain.Repo(frame.repo)), verified, 2 * NOW)
+            repo = repos.get(frame.repo, chain.Repo(frame.repo))
+            step = chain.on_commit(repo, verified.link(commits), 2 * NOW)
             assert step.apply
             repos[frame.repo] = step.repo
             commits += 1

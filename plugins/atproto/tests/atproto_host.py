@@ -26,6 +26,10 @@ class Host:
         self.cursors: list[int] = []
         self.status = 200
         """Of what `getRepo` answers."""
+        self.directory: dict[str, int] = {}
+        """What the directory answers of a DID, where not 200."""
+        self.cut = 0
+        """Requests, other than for the stream, whose connection is cut before they are answered."""
         self.first: list[bytes] = []
         """Frames that a new connection gets before all else."""
         self.held = asyncio.Event()
@@ -73,6 +77,10 @@ class Host:
         name = request.path.rpartition(".")[2]
         if name == "subscribeRepos":
             return await self._stream(request)
+        if self.cut:
+            self.cut -= 1
+            assert request.transport is not None
+            request.transport.abort()
         if name == "getRepo":
             await self.held.wait()
             made = self.repos[request.query["did"]]
@@ -83,8 +91,8 @@ class Host:
             return await self._write(name, await request.json(), request)
         did = request.path[1:]
         made = self.repos.get(did)
-        if made is None:
-            return web.Response(status=404)
+        if made is None or did in self.directory:
+            return web.Response(status=self.directory.get(did, 404))
         service = [{"id": "#atproto_pds", "serviceEndpoint": self.url}]
         return web.Response(body=json.dumps(document(did, made.key, service=service)).encode())
 

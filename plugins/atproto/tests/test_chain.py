@@ -7,21 +7,21 @@ from typing import Any
 from atproto_helping import identity
 from repo_making import MOVES, NOW, Made, frame, tid
 from weighbridge_atproto import chain
-from weighbridge_atproto.chain import Repo, Step, begin, on_account, on_commit, on_fetched, on_sync
-from weighbridge_atproto.commits import VerifiedCommit, verify_commit
+from weighbridge_atproto.chain import Link, Repo, Step, begin, on_account, on_commit, on_fetched, on_sync
+from weighbridge_atproto.commits import verify_commit
 from weighbridge_atproto.frames import CommitFrame, parse_frame
 
 LATER = NOW * 2
 
 
 class Telling(Made):
-    """A repository whose commits come verified."""
+    """A repository whose commits come verified. The number of each is that of its message."""
 
-    def tell(self, *numbers: int, **changed: Any) -> VerifiedCommit:
+    def tell(self, *numbers: int, **changed: Any) -> Link:
         body = self.commit({f"{MOVES}/{n}": {"n": n, "at": self.at} for n in numbers}, **changed)
         message = parse_frame(frame(body))
         assert isinstance(message, CommitFrame)
-        return verify_commit(message, identity(self))
+        return verify_commit(message, identity(self)).link(message.seq)
 
 
 def synchronized(made: Telling) -> Repo:
@@ -43,7 +43,12 @@ def test_a_repository_met_later_is_fetched_first_and_its_commits_wait():
     made.tell()
     met = made.tell(1)
     step = on_commit(Repo(made.did), met, LATER)
-    assert (step.repo.phase, step.repo.waiting, step.apply, step.fetch) == ("in-progress", (met,), (), True)
+    assert (step.repo.phase, step.repo.waiting, step.apply, step.fetch) == (
+        "desynchronized",
+        (met,),
+        (),
+        True,
+    )
     assert begin(step.repo).waiting == (met,)
 
 
@@ -63,7 +68,7 @@ def test_a_missing_commit_breaks_the_chain_and_the_repository_is_fetched():
     made.tell(1)
     told = made.tell(2)
     step = on_commit(repo, told, LATER)
-    assert (step.repo.phase, step.repo.waiting) == ("in-progress", (told,))
+    assert (step.repo.phase, step.repo.waiting) == ("desynchronized", (told,))
     assert (step.apply, step.fetch, code(step)) == ((), True, "chain-break")
 
 
@@ -84,7 +89,8 @@ def test_a_rev_of_the_far_future_is_refused_and_freezes_nothing():
     assert on_commit(repo, made.tell(1), LATER).apply
     far = made.tell(rev=tid(NOW + 10**12))
     assert code(on_commit(Repo(made.did), far._replace(since=None), NOW)) == "commit-rev-future"
-    assert code(on_sync(repo, far.commit, NOW)) == "commit-rev-future"
+    assert made.last is not None
+    assert code(on_sync(repo, made.last, NOW)) == "commit-rev-future"
     assert code(on_commit(begin(repo), far, NOW)) == "commit-rev-future"
 
 
@@ -101,35 +107,84 @@ def test_commits_wait_while_the_repository_is_fetched_and_follow_it_then():
     assert (repo.phase, len(repo.waiting)) == ("in-progress", 4)
     step = on_fetched(repo, fetched, LATER)
     assert (step.repo.phase, step.repo.data, step.repo.waiting) == ("synchronized", made.tree.root, ())
-    assert [each.changes[0].path[-1] for each in step.before] == ["1", "2"]
-    assert [each.changes[0].path[-1] for each in step.apply] == ["3", "4"]
+    assert [each.number for each in step.before] == [2, 3]
+    assert [each.number for each in step.apply] == [4, 5]
 
 
-def test_what_waited_and_does_not_follow_is_fetched_again():
+def test_what_waited_and_does_not_follow_waits_on_with_all_behind_it_while_the_repository_is_fetched_again():
     made = Telling()
     repo = begin(Repo(made.did))
     made.tell()
     fetched = made.last
     assert fetched is not None
-    made.tell(1)
-    repo = on_commit(repo, made.tell(2), LATER).repo
+    first = made.tell(1)
+    made.tell(2)
+    later = [made.tell(3), made.tell(4)]
+    for told in (first, *later):
+        repo = on_commit(repo, told, LATER).repo
     step = on_fetched(repo, fetched, LATER)
-    assert (step.repo.phase, step.fetch, code(step)) == ("in-progress", True, "chain-break")
-    assert len(step.repo.waiting) == 1
+    assert (step.repo.phase, step.fetch, code(step)) == ("desynchronized", True, "chain-break")
+    assert (step.apply, step.repo.waiting) == ((first,), tuple(later))
+    assert made.last is not None
+    step = on_fetched(begin(step.repo), made.last, LATER)
+    assert (step.repo.phase, step.before, step.repo.data) == ("synchronized", tuple(later), made.tree.root)
 
 
-def test_too_many_waiting_commits_are_let_go_and_the_repository_is_fetched_again(monkeypatch):
+def test_a_state_older_than_the_first_commit_that_waits_loses_none_of_them():
+    made = Telling()
+    made.tell()
+    old = made.last
+    made.tell(1)
+    waits = (made.tell(2), made.tell(3))
+    repo = begin(Repo(made.did, waiting=waits))
+    assert old is not None
+    step = on_fetched(repo, old, LATER)
+    assert (step.repo.rev, step.apply, step.repo.waiting, step.fetch) == (old.rev, (), waits, True)
+
+
+def test_with_more_than_may_wait_all_are_told_without_what_was_before_them(monkeypatch):
     monkeypatch.setattr(chain, "MAX_WAITING", 2)
     made = Telling()
+    made.tell()
     repo = begin(Repo(made.did))
-    steps = []
-    for number in range(3):
-        steps.append(on_commit(repo, made.tell(number), LATER))
-        repo = steps[-1].repo
-    assert (repo.phase, repo.waiting, steps[-1].fetch) == ("desynchronized", (), True)
-    assert code(on_commit(repo._replace(rev=tid(LATER)), made.tell(4), LATER)) == "commit-rev-order"
-    repo = on_commit(begin(Repo(made.did)), steps and made.tell(5), LATER).repo
-    assert code(on_commit(repo, repo.waiting[0], LATER)) == "commit-rev-order"
+    told = [made.tell(number) for number in range(3)]
+    for each in told[:2]:
+        repo = on_commit(repo, each, LATER).repo
+    step = on_commit(repo, told[2], LATER)
+    assert (step.apply, step.repo.waiting, step.fetch) == (tuple(told), (), True)
+    assert (step.repo.phase, code(step)) == ("in-progress", "waited-enough")
+    for each in told:
+        assert code(on_commit(step.repo, each, LATER)) == "commit-rev-order"
+    assert on_commit(repo, told[2], LATER, room=False).apply == tuple(told)
+
+
+def test_a_commit_that_is_known_does_not_wait():
+    made = Telling()
+    repo = synchronized(made)
+    known = made.tell(1)
+    repo = on_commit(repo, known, LATER).repo
+    step = on_commit(begin(repo), known, LATER)
+    assert (step.repo.waiting, code(step)) == ((), "commit-rev-order")
+    step = on_commit(begin(repo), made.tell(2), LATER)
+    assert code(on_commit(step.repo, step.repo.waiting[0], LATER)) == "commit-rev-order"
+
+
+def test_what_is_lost_while_a_state_is_on_its_way_has_it_fetched_again():
+    made = Telling()
+    made.tell()
+    repo = begin(Repo(made.did))
+    fetched = made.last
+    waits = made.tell(1)
+    repo = on_commit(repo, waits, LATER).repo
+    made.tell(2)
+    assert made.last is not None
+    assert fetched is not None
+    synced = on_sync(repo, made.last, LATER)
+    assert (synced.repo.phase, synced.repo.waiting, synced.fetch) == ("desynchronized", (waits,), True)
+    step = on_fetched(synced.repo, fetched, LATER)
+    assert (step.apply, step.repo.rev, step.fetch) == ((waits,), waits.rev, True)
+    assert step.repo.phase == "desynchronized"
+    assert on_fetched(begin(step.repo), made.last, LATER).repo.phase == "synchronized"
 
 
 def test_an_older_state_than_was_known_is_no_state():
@@ -138,8 +193,10 @@ def test_an_older_state_than_was_known_is_no_state():
     old = made.last
     repo = on_commit(repo, made.tell(1), LATER).repo
     assert old is not None
-    step = on_fetched(begin(repo), old, LATER)
+    waits = made.tell(2)
+    step = on_fetched(on_commit(begin(repo), waits, LATER).repo, old, LATER)
     assert (step.repo.phase, step.repo.rev, code(step)) == ("desynchronized", repo.rev, "commit-rev-order")
+    assert step.repo.waiting == (waits,)
 
 
 def test_a_sync_says_nothing_new_what_is_known_or_that_all_must_be_fetched():

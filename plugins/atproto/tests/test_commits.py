@@ -32,7 +32,7 @@ def test_every_recorded_commit_holds_and_follows_the_one_before(pds: Path, name:
         if isinstance(message, CommitFrame):
             verified = examine_commit(message, known[message.repo], "http://localhost:2583")
             repo = repos.get(message.repo, chain.Repo(message.repo))
-            step = chain.on_commit(repo, verified, LATER)
+            step = chain.on_commit(repo, verified.link(applied), LATER)
             assert (step.refusal, step.fetch) == (None, False)
             repos[message.repo], applied = step.repo, applied + len(step.apply)
         elif isinstance(message, SyncFrame):
@@ -68,7 +68,7 @@ def test_creates_updates_and_deletes_of_both_curves_hold(curve: str):
     ):
         message = parse_frame(frame(made.commit(changes)))
         assert isinstance(message, CommitFrame)
-        step = chain.on_commit(repo, examine_commit(message, who, HOST), NOW * 2)
+        step = chain.on_commit(repo, examine_commit(message, who, HOST).link(1), NOW * 2)
         assert len(step.apply) == 1
         repo = step.repo
     assert repo.data == made.tree.root

@@ -279,7 +279,7 @@ def test_frames_that_were_queued_and_not_verified_are_verified_after_a_restart(t
         stored = frame(at.alice.commit({f"{MOVES}/a": move("a")}) | {"seq": 2})
         await at.stop()
         at.source, at._reading = at.opened(), None
-        at.source.keeping.queue([stored])
+        at.source.keeping.queue([(ALICE, stored)])
         at.source.keeping.set_number(f"cursor {at.host.url}", 2)
         assert await at.texts() == ["a"]
 

@@ -1,9 +1,9 @@
 """The chain of commits of one repository: what is known of it, and what each message does to that. Pure.
 
-`desynchronized` (the repository is to be fetched) → `in-progress` (it is being fetched, and commits wait) →
-`synchronized` (each commit follows the one before). A commit that leaves the first or the last of these waits as
-well: what it says is proved, though not that nothing is missing before it. Source: AT Protocol, "Sync", and the notes
-on proposal 0006.
+`desynchronized` (the repository is to be fetched) → `in-progress` (it is being fetched) → `synchronized` (each
+commit follows the one before). In the first two, and where a commit breaks the third, commits wait: what they say is
+proved, though not that nothing is missing before it. None of them is let go untold. Source: AT Protocol, "Sync", and
+the notes on proposal 0006.
 """
 
 from __future__ import annotations
@@ -13,12 +13,25 @@ from typing import Final, Literal, NamedTuple
 from weighbridge.ports import Refused
 from weighbridge.repos import Cid, Commit, check_rev
 
-from weighbridge_atproto.commits import VerifiedCommit
-from weighbridge_atproto.errors import AccountInactive, ChainBreak
+from weighbridge_atproto.errors import AccountInactive, ChainBreak, WaitedEnough
 
 Phase = Literal["desynchronized", "in-progress", "synchronized"]
-MAX_WAITING: Final = 200
-"""Commits of one repository that wait while it is fetched; more, and it is fetched anew."""
+MAX_WAITING: Final = 1_000
+"""Commits of one repository that wait until it is fetched; with one more, all are told without it."""
+
+
+class Link(NamedTuple):
+    """What the chain needs of a verified commit: what it follows and what it leads to.
+
+    `number`: that of its frame in the queue; `size`: bytes of it.
+    """
+
+    number: int
+    rev: str
+    since: str | None
+    prev_data: Cid
+    data: Cid
+    size: int = 0
 
 
 class Repo(NamedTuple):
@@ -30,7 +43,7 @@ class Repo(NamedTuple):
     data: Cid | None = None
     active: bool = True
     status: str | None = None
-    waiting: tuple[VerifiedCommit, ...] = ()
+    waiting: tuple[Link, ...] = ()
 
 
 class Step(NamedTuple):
@@ -41,58 +54,48 @@ class Step(NamedTuple):
     """
 
     repo: Repo
-    apply: tuple[VerifiedCommit, ...] = ()
+    apply: tuple[Link, ...] = ()
     refusal: Refused | None = None
     fetch: bool = False
-    before: tuple[VerifiedCommit, ...] = ()
+    before: tuple[Link, ...] = ()
 
 
-def on_commit(repo: Repo, commit: VerifiedCommit, now: int) -> Step:
-    """Take a verified commit at a time (µs)."""
+def on_commit(repo: Repo, link: Link, now: int, *, room: bool = True) -> Step:
+    """Take a verified commit at a time (µs). `room`: whether another commit may wait at all."""
     if not repo.active:
         why = repo.status or "no reason given"
         return Step(repo, refusal=AccountInactive(f"the host says that {repo.did} is not active: {why}"))
-    if repo.phase == "in-progress":
-        return _wait(repo, commit, now)
-    if repo.phase == "desynchronized":
-        return _first(repo, commit, now)
     try:
-        check_rev(commit.commit.rev, repo.rev, now)
-        check_follows(repo, commit)
+        check_rev(link.rev, repo.waiting[-1].rev if repo.waiting else repo.rev, now)
+    except Refused as refusal:
+        return Step(repo, refusal=refusal)
+    if repo.phase != "synchronized":
+        return _unsynchronized(repo, link, room)
+    try:
+        check_follows(repo, link)
     except ChainBreak as refusal:
-        return Step(_met(repo, commit), refusal=refusal, fetch=True)
-    except Refused as refusal:
-        return Step(repo, refusal=refusal)
-    return Step(_at(repo, commit.commit), (commit,))
+        return Step(lost(repo)._replace(waiting=(link,)), refusal=refusal, fetch=True)
+    return Step(_after(repo, link), (link,))
 
 
-def check_follows(repo: Repo, commit: VerifiedCommit) -> None:
+def check_follows(repo: Repo, link: Link) -> None:
     """Check that a commit follows the last one that is known. Raises ChainBreak."""
-    if commit.prev_data != repo.data:
-        raise ChainBreak(f"{repo.did}: prevData is {commit.prev_data}, and the last root {repo.data}")
-    if commit.since != repo.rev:
-        raise ChainBreak(f"{repo.did}: since is {commit.since}, and the last rev {repo.rev}")
+    if link.prev_data != repo.data:
+        raise ChainBreak(f"{repo.did}: prevData is {link.prev_data}, and the last root {repo.data}")
+    if link.since != repo.rev:
+        raise ChainBreak(f"{repo.did}: since is {link.since}, and the last rev {repo.rev}")
 
 
-def _first(repo: Repo, commit: VerifiedCommit, now: int) -> Step:
-    """Take a commit of a repository that is not synchronized: only the very first needs no fetching."""
-    try:
-        check_rev(commit.commit.rev, repo.rev, now)
-    except Refused as refusal:
-        return Step(repo, refusal=refusal)
-    if commit.since is None and repo.rev is None:
-        return Step(_at(repo, commit.commit), (commit,))
-    return Step(_met(repo, commit), fetch=True)
-
-
-def _wait(repo: Repo, commit: VerifiedCommit, now: int) -> Step:
-    try:
-        check_rev(commit.commit.rev, repo.waiting[-1].commit.rev if repo.waiting else None, now)
-    except Refused as refusal:
-        return Step(repo, refusal=refusal)
-    if len(repo.waiting) >= MAX_WAITING:
-        return Step(lost(repo), fetch=True)
-    return Step(repo._replace(waiting=(*repo.waiting, commit)))
+def _unsynchronized(repo: Repo, link: Link, room: bool) -> Step:
+    """Have a commit wait. Only the very first of a repository needs no fetching."""
+    if link.since is None and repo.rev is None and repo.phase == "desynchronized" and not repo.waiting:
+        return Step(_after(repo, link)._replace(phase="synchronized"), (link,))
+    waiting = (*repo.waiting, link)
+    if room and len(waiting) <= MAX_WAITING:
+        return Step(repo._replace(waiting=waiting), fetch=True)
+    # Told without what the repository held before them, they are told out of order; let go, some never were.
+    says = f"{len(waiting)} commits of {repo.did} are told before what it held: there is no room for more to wait"
+    return Step(_after(repo, link)._replace(waiting=()), waiting, WaitedEnough(says), True)
 
 
 def on_sync(repo: Repo, commit: Commit, now: int) -> Step:
@@ -104,7 +107,7 @@ def on_sync(repo: Repo, commit: Commit, now: int) -> Step:
     if repo.rev is not None and commit.rev <= repo.rev:
         return Step(repo)
     if repo.phase == "synchronized" and commit.data == repo.data:
-        return Step(_at(repo, commit))
+        return Step(repo._replace(rev=commit.rev))
     return Step(lost(repo), fetch=True)
 
 
@@ -118,37 +121,36 @@ def begin(repo: Repo) -> Repo:
     return repo._replace(phase="in-progress")
 
 
-def _met(repo: Repo, commit: VerifiedCommit) -> Repo:
-    """Return a repository that is to be fetched since this commit, which waits for that."""
-    return repo._replace(phase="in-progress", waiting=(commit,))
-
-
 def lost(repo: Repo) -> Repo:
-    """Return the repository when nothing more can be said of it before it is fetched."""
-    return repo._replace(phase="desynchronized", waiting=())
+    """Return the repository when a state fetched from now on is needed; one being fetched already may be too old."""
+    return repo._replace(phase="desynchronized")
 
 
 def on_fetched(repo: Repo, commit: Commit, now: int) -> Step:
     """Take the commit of a repository that was fetched and verified whole, then the commits that waited.
 
-    A host that gives an older state than it gave before has lost or hidden something: it is refused.
+    A host that gives an older state than it gave before has lost or hidden something: it is refused, and what waits
+    goes on waiting, as does what follows neither the state nor one another. Where something was lost while the state
+    was on its way, it is taken for what it is, and the repository fetched again.
     """
     last = repo.rev if repo.rev is not None and repo.rev > commit.rev else None
     try:
         check_rev(commit.rev, last, now)
     except Refused as refusal:
-        return Step(lost(repo), refusal=refusal)
-    before = tuple(each for each in repo.waiting if each.commit.rev <= commit.rev)
-    found = _at(repo, commit)
-    applied: list[VerifiedCommit] = []
-    for each in repo.waiting[len(before) :]:
-        step = on_commit(found, each, now)
-        found = step.repo
-        applied += step.apply
-        if step.fetch:
-            return Step(found, tuple(applied), step.refusal, True, before)
-    return Step(found, tuple(applied), before=before)
+        return Step(lost(repo), refusal=refusal, fetch=True)
+    again = repo.phase == "desynchronized"
+    before = tuple(each for each in repo.waiting if each.rev <= commit.rev)
+    found = repo._replace(rev=commit.rev, data=commit.data, waiting=())
+    later = repo.waiting[len(before) :]
+    for number, link in enumerate(later):
+        try:
+            check_follows(found, link)
+        except ChainBreak as refusal:
+            return Step(lost(found)._replace(waiting=later[number:]), later[:number], refusal, True, before)
+        found = _after(found, link)
+    phase: Phase = "desynchronized" if again else "synchronized"
+    return Step(found._replace(phase=phase), later, fetch=again, before=before)
 
 
-def _at(repo: Repo, commit: Commit) -> Repo:
-    return repo._replace(phase="synchronized", rev=commit.rev, data=commit.data, waiting=())
+def _after(repo: Repo, link: Link) -> Repo:
+    return repo._replace(rev=link.rev, data=link.data)

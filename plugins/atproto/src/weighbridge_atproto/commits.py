@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from weighbridge.repos import Car, Cid, Commit, Tree, check_commit, load, read_commit, read_slice
 
+from weighbridge_atproto.chain import Link
 from weighbridge_atproto.documents import Identity
 from weighbridge_atproto.errors import (
     Inversion,
@@ -45,6 +46,10 @@ class VerifiedCommit(NamedTuple):
     def commit(self) -> Commit:
         """The commit itself."""
         return self.bundle.commit
+
+    def link(self, number: int, size: int = 0) -> Link:
+        """Return what the chain needs of it; `number` and `size` are those of its frame."""
+        return Link(number, self.commit.rev, self.since, self.prev_data, self.commit.data, size)
 
 
 def open_message(frame: CommitFrame | SyncFrame) -> tuple[Commit, Car]:

@@ -69,6 +69,18 @@ class ChainBreak(FrameRefused):
     code = "chain-break"
 
 
+class WaitedEnough(FrameRefused):
+    """More commits than are kept wait for their repository: they are told without what it held before them."""
+
+    code = "waited-enough"
+
+
+class FramesGivenUp(FrameRefused):
+    """More frames than are kept wait for their DIDs to be resolved: those of the DID with the most are given up."""
+
+    code = "frames-given-up"
+
+
 class AccountInactive(FrameRefused):
     """A commit of an account that its host says is not active."""
 

@@ -1,38 +1,51 @@
 """From frames to what is to be listed: each verified, each repository's chain kept, what was missed fetched.
 
-Frames are taken one after the other; a repository is fetched beside that, while its own commits wait. What is
-wrong with a frame is counted under its code and costs that frame; where a commit is missing for it, the chain
-shows it, and the repository is fetched.
+Frames are taken one after the other, those of one repository in their order. A frame whose DID cannot be resolved
+now lies in the queue until it can, and a commit waits there while its repository is fetched; other repositories go
+on. What is wrong with a frame is counted under its code and costs that frame; where a commit is missing for it, the
+chain shows it, and the repository is fetched.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from weighbridge.ports import Refused, Unavailable
 from weighbridge.repos import Cid, RevNotAfter, codec
 
 from weighbridge_atproto import chain
-from weighbridge_atproto.chain import Repo, Step
+from weighbridge_atproto.asking import Asking
+from weighbridge_atproto.chain import Link, Repo, Step
 from weighbridge_atproto.checklist import examine_commit, examine_sync
 from weighbridge_atproto.commits import VerifiedCommit
-from weighbridge_atproto.documents import Identity
+from weighbridge_atproto.documents import Identity, read_document
+from weighbridge_atproto.errors import ChainBreak
 from weighbridge_atproto.frames import AccountFrame, CommitFrame, Frame, IdentityFrame, SyncFrame, parse_frame
 from weighbridge_atproto.guarded import Guarded
 from weighbridge_atproto.hosts import fetch_repo
-from weighbridge_atproto.keeping import Keeping
+from weighbridge_atproto.keeping import Keeping, Queued
 from weighbridge_atproto.ordering import place_of
 from weighbridge_atproto.resolving import Resolver
+from weighbridge_atproto.waiting import Waiting
 from weighbridge_atproto.watching import Bundle, Watched
 
 FETCHES: Final = 4
 """Repositories that are fetched at a time."""
 RETRY: Final = 1.0
 RETRY_MOST: Final = 600.0
+TURN: Final = 16
+"""Frames that are taken, and what comes of them written, at once; then others get a turn."""
+MAX_WAITING_BYTES: Final = 268_435_456
+"""Bytes of all frames whose commits wait for their repositories."""
 _KEY_CODES: Final = frozenset(("commit-signature", "commit-high-s", "commit-signature-form", "other-host"))
+
+
+def pause(failures: int) -> float:
+    """Return how long (s) to wait after so many failures."""
+    return min(RETRY * float(2 ** min(failures, 20)), RETRY_MOST)
 
 
 class Following:
@@ -56,6 +69,8 @@ class Following:
         """Commits that say what is known already: streams send things twice."""
         self.news = asyncio.Event()
         """Set whenever something was found."""
+        self.queued = asyncio.Event()
+        """To be set whenever frames were queued."""
         self._keeping = keeping
         self._resolver = resolver
         self._client = client
@@ -63,9 +78,16 @@ class Following:
         self._clock = clock
         self._host = host
         self._repos: dict[str, Repo] = {}
+        self._followed = {*keeping.dids(), *keeping.queued_dids()}
+        self._waiting = Waiting(keeping, self.refused)
+        self._waiting_bytes = 0
         self._fetches: dict[str, asyncio.Task[None]] = {}
         self._slots = asyncio.Semaphore(FETCHES)
         self._failures: Counter[str] = Counter()
+        self._error: BaseException | None = None
+        self._asking = Asking(
+            keeping, self.refused, pause=pause, released=self.queued.set, given_up=self._doubt, broken=self._broken
+        )  # fmt: skip
 
     # --- life ----------------------------------------------------------------------------------------------
 
@@ -76,12 +98,33 @@ class Following:
                 self._keep(Repo(did))
             self._fetch_if_needed(did)
 
+    async def run(self) -> None:
+        """Take the frames of the queue, for ever. Raises KeepingBroken."""
+        while True:
+            self.queued.clear()
+            if self._error is not None:
+                raise self._error
+            frames = self._keeping.next_frames(TURN)
+            if frames:
+                # A crash within has taken none of them.
+                with self._keeping.batch():
+                    for queued in frames:
+                        self._take(queued)
+                await asyncio.sleep(0)
+            else:
+                await self.queued.wait()
+
     async def stop(self) -> None:
-        """Let go of what is being fetched."""
+        """Let go of what is being asked and fetched."""
+        await self._asking.stop()
         tasks = list(self._fetches.values())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _broken(self, error: BaseException) -> None:
+        self._error = error
+        self.queued.set()
 
     def repo(self, did: str) -> Repo | None:
         """Return what is known of a repository, None where it is not followed."""
@@ -89,85 +132,102 @@ class Following:
             kept = self._keeping.repo(did)
             if kept is None:
                 return None
-            self._repos[did] = kept
+            self._repos[did] = kept._replace(waiting=self._waiting.links(did))
+            self._waiting_bytes += sum(link.size for link in self._repos[did].waiting)
         return self._repos[did]
 
-    def concerns(self, frame: Frame) -> bool:
-        """Whether a frame is of a repository that is followed, or that from now on is.
+    def concerns(self, frame: Frame) -> str | None:
+        """Return the DID of a frame whose repository is followed, or from now on is; None of all others.
 
         Operations are not signed; but a repository is followed for what they say, and believed for what it holds.
         """
-        if isinstance(frame, CommitFrame):
-            wanted = any(self._watched.wants(frame.repo, op.path) for op in frame.ops)
-            return wanted or self.repo(frame.repo) is not None
-        known = isinstance(frame, SyncFrame | AccountFrame | IdentityFrame)
-        return known and self.repo(frame.repo) is not None  # type: ignore[union-attr]
+        if not isinstance(frame, CommitFrame | SyncFrame | AccountFrame | IdentityFrame):
+            return None
+        if isinstance(frame, CommitFrame) and any(
+            self._watched.wants(frame.repo, op.path) for op in frame.ops
+        ):
+            self._followed.add(frame.repo)
+        return frame.repo if frame.repo in self._followed else None
 
     def doubt_all(self) -> None:
         """Fetch every repository anew: the stream has a gap, and the end of a record leaves no other trace."""
         for did in self._keeping.dids():
-            repo = self.repo(did)
-            if repo is not None:
-                self._keep(chain.lost(repo))
-                self._fetch_if_needed(did)
+            self._doubt(did)
+
+    def _doubt(self, did: str) -> None:
+        self._keep(chain.lost(self._known(did)))
+        self._fetch_if_needed(did)
 
     # --- frames --------------------------------------------------------------------------------------------
 
-    async def take(self, data: bytes) -> None:
+    def _take(self, queued: Queued) -> None:
         """Take one frame of the stream. Whatever it is, the next can be taken."""
+        if self._asking.asks(queued.did):
+            self._asking.hold(queued)
+            return
+        leaves = True
         try:
-            frame = parse_frame(data)
+            frame = parse_frame(queued.data)
             if isinstance(frame, CommitFrame | SyncFrame):
-                await self._take_signed(frame)
+                leaves = self._take_signed(frame, queued)
             elif isinstance(frame, AccountFrame):
                 self._take_account(frame)
             elif isinstance(frame, IdentityFrame):
-                self._take_identity(frame)
+                self._take_identity(frame, queued)
         except Refused as refusal:
             self.refused[refusal.code] += 1
+        if leaves:
+            self._keeping.done(queued.number)
 
-    async def _take_signed(self, frame: CommitFrame | SyncFrame) -> None:
+    def _take_signed(self, frame: CommitFrame | SyncFrame, queued: Queued) -> bool:
+        """Take a commit or the word of one; whether its frame can leave the queue."""
         repo = self.repo(frame.repo)
         if repo is None:
-            if not self.concerns(frame):
-                return
-            repo = Repo(frame.repo)
-            self._keep(repo)
+            self._keep(repo := Repo(frame.repo))
+        identity = self._identity(queued)
+        if identity is None:
+            return self._asked(queued, self._resolver.identity)
         try:
-            step = await self._examined(frame)
-        except Unavailable as error:
-            # Nothing can be said of it now; fetched later, the repository tells what was in it.
-            self.refused[error.code] += 1
-            self._step(Step(chain.lost(repo), fetch=True))
-            return
+            return self._examine(frame, identity, queued)
         except Refused as refusal:
-            if isinstance(frame, CommitFrame) and frame.too_big:
-                step = Step(chain.lost(repo), refusal=refusal, fetch=True)
-            else:
+            if refusal.code in _KEY_CODES and self._asking.answer(queued) is None:
+                return self._asked(queued, self._resolver.again)
+            if not isinstance(frame, CommitFrame) or not frame.too_big:
                 raise
-        self._step(step)
+            self._step(Step(chain.lost(repo), refusal=refusal, fetch=True))
+            return True
 
-    async def _examined(self, frame: CommitFrame | SyncFrame) -> Step:
-        identity = await self._resolver.identity(frame.repo)
-        try:
-            return self._examine(frame, identity)
-        except Refused as refusal:
-            if refusal.code not in _KEY_CODES:
-                raise
-            newer = await self._resolver.again(frame.repo)
-            if newer is None or newer.cid == identity.cid:
-                raise
-            return self._examine(frame, newer)
+    def _identity(self, queued: Queued) -> Identity | None:
+        """Return who a frame's DID is, None where it must be asked. Raises what was answered since the frame came."""
+        kept = self._keeping.document(queued.did)
+        if kept is not None:
+            return read_document(queued.did, kept)
+        answer = self._asking.answer(queued)
+        if answer is not None and answer.refusal is not None:
+            raise answer.refusal
+        return answer.identity if answer is not None else None
 
-    def _examine(self, frame: CommitFrame | SyncFrame, identity: Identity) -> Step:
-        if isinstance(frame, CommitFrame):
-            verified = examine_commit(frame, identity, self._host)
-            return chain.on_commit(self._known(frame.repo), verified, self._clock())
-        commit = examine_sync(frame, identity, self._host)
-        return chain.on_sync(self._known(frame.repo), commit, self._clock())
+    def _asked(self, queued: Queued, how: Callable[[str], Awaitable[Identity | None]]) -> bool:
+        self._asking.ask(queued.did, how)
+        self._asking.hold(queued)
+        return False
+
+    def _examine(self, frame: CommitFrame | SyncFrame, identity: Identity, queued: Queued) -> bool:
+        repo = self._known(frame.repo)
+        if isinstance(frame, SyncFrame):
+            self._step(chain.on_sync(repo, examine_sync(frame, identity, self._host), self._clock()))
+            return True
+        verified = examine_commit(frame, identity, self._host)
+        link = verified.link(queued.number, len(queued.data))
+        room = self._waiting_bytes + link.size <= MAX_WAITING_BYTES
+        step = chain.on_commit(repo, link, self._clock(), room=room)
+        waits = link in step.repo.waiting
+        if waits:
+            self._keeping.wait(queued.number, identity.cid)
+        self._step(step, {link: verified})
+        return not waits
 
     def _known(self, did: str) -> Repo:
-        # Looked up after whatever was waited for: a fetch may have ended meanwhile.
         return self.repo(did) or Repo(did)
 
     def _take_account(self, frame: AccountFrame) -> None:
@@ -177,15 +237,14 @@ class Following:
         step = chain.on_account(repo, frame.active, frame.status)
         if (step.repo.active, step.repo.status) == (repo.active, repo.status):
             return
-        with self._keeping.batch():
-            self._keep(step.repo)
-            self._tell(frame.repo, "account", frame.status or ("active" if frame.active else "inactive"))
-        self.news.set()
+        self._keep(step.repo)
+        self._tell(frame.repo, "account", frame.status or ("active" if frame.active else "inactive"))
         if frame.active:
             self._fetch_if_needed(frame.repo)
 
-    def _take_identity(self, frame: IdentityFrame) -> None:
-        self._resolver.forget(frame.repo)
+    def _take_identity(self, frame: IdentityFrame, queued: Queued) -> None:
+        if self._asking.answer(queued) is None:
+            self._resolver.forget(frame.repo)
         if self.repo(frame.repo) is not None:
             self._tell(frame.repo, "identity", frame.handle or "changed")
 
@@ -195,23 +254,24 @@ class Following:
 
     # --- what comes of them --------------------------------------------------------------------------------
 
-    def _step(self, step: Step) -> None:
+    def _step(self, step: Step, at_hand: Mapping[Link, VerifiedCommit] | None = None) -> None:
         if isinstance(step.refusal, RevNotAfter):
             self.old += 1
         elif step.refusal is not None:
             self.refused[step.refusal.code] += 1
-        with self._keeping.batch():
-            self._keep(step.repo)
-            for commit in step.apply:
-                self._apply(commit)
+        for link in step.apply:
+            self._apply(link, at_hand)
+        self._keep(step.repo)
         if step.apply:
             self.news.set()
         if step.fetch:
             self._fetch_if_needed(step.repo.did)
 
-    def _apply(self, commit: VerifiedCommit) -> None:
-        for change in commit.changes:
-            self._change(commit.bundle, change.path, change.cid)
+    def _apply(self, link: Link, at_hand: Mapping[Link, VerifiedCommit] | None = None) -> None:
+        commit = (at_hand or {}).get(link) or self._waiting.commit(link.number)
+        if commit is not None:
+            for change in commit.changes:
+                self._change(commit.bundle, change.path, change.cid)
 
     def _change(self, bundle: Bundle, path: str, cid: Cid | None) -> None:
         """Find a change of a record of the game. What is wrong with a record costs that record."""
@@ -234,8 +294,17 @@ class Following:
             self.refused[refusal.code] += 1
 
     def _keep(self, repo: Repo) -> None:
+        before = self._repos.get(repo.did)
         self._repos[repo.did] = repo
+        self._followed.add(repo.did)
         self._keeping.keep_repo(repo)
+        if before is not None and before.waiting != repo.waiting:
+            waits = {link.number for link in repo.waiting}
+            for link in before.waiting:
+                if link.number not in waits:
+                    self._keeping.done(link.number)
+            self._waiting_bytes += sum(each.size for each in repo.waiting)
+            self._waiting_bytes -= sum(each.size for each in before.waiting)
 
     # --- fetching ------------------------------------------------------------------------------------------
 
@@ -245,12 +314,17 @@ class Following:
             return
         task = asyncio.create_task(self._fetch(did), name=f"fetch {did}")
         self._fetches[did] = task
-        task.add_done_callback(lambda _: self._fetched(did))
+        task.add_done_callback(lambda _: self._fetched(did, task))
 
-    def _fetched(self, did: str) -> None:
-        task = self._fetches.pop(did, None)
-        # A commit may have broken the chain between the end of the task and this.
-        if task is not None and not task.cancelled():
+    def _fetched(self, did: str, task: asyncio.Task[None]) -> None:
+        self._fetches.pop(did, None)
+        if task.cancelled():
+            return
+        error = task.exception()
+        if error is not None:
+            self._broken(error)
+        else:
+            # A commit may have broken the chain between the end of the task and this.
             self._fetch_if_needed(did)
 
     async def _fetch(self, did: str) -> None:
@@ -259,16 +333,15 @@ class Following:
                 async with self._slots:
                     # From here on commits wait: none is told between the fetched state and the stream.
                     self._keep(chain.begin(self._known(did)))
-                    again = self._take_fetched(await self._fetch_once(did))
-                self._failures[did] = 0
-                if not again:
-                    return
+                    if self._take_fetched(await self._fetch_once(did)):
+                        del self._failures[did]
+                        return
             except (Refused, Unavailable) as error:
                 self.refused[error.code] += 1
-                self._failures[did] += 1
             if not self._known(did).active:
                 return
-            await asyncio.sleep(min(RETRY * 2 ** min(self._failures[did], 20), RETRY_MOST))
+            self._failures[did] += 1
+            await asyncio.sleep(pause(self._failures[did]))
 
     async def _fetch_once(self, did: str) -> Bundle:
         identity = await self._resolver.identity(did)
@@ -281,35 +354,30 @@ class Following:
             return await fetch_repo(self._client, newer)
 
     def _take_fetched(self, bundle: Bundle) -> bool:
-        """Take a whole repository, and the commits that waited; whether it must be fetched again."""
-        did = bundle.identity.did
-        step = chain.on_fetched(self._known(did), bundle.commit, self._clock())
+        """Take a whole repository, and the commits that waited; whether all is known now."""
+        step = chain.on_fetched(self._known(bundle.identity.did), bundle.commit, self._clock())
         with self._keeping.batch():
-            if step.refusal is None or step.apply or step.repo.rev == bundle.commit.rev:
+            if step.refusal is None or isinstance(step.refusal, ChainBreak):
                 self._compare(bundle, step.before)
-            self._keep(step.repo)
-            for commit in step.apply:
-                self._apply(commit)
+            self._step(step._replace(fetch=False))
         self.news.set()
-        if step.refusal is not None:
-            self.refused[step.refusal.code] += 1
-        return step.repo.phase != "synchronized"
+        return step.repo.phase == "synchronized"
 
-    def _compare(self, bundle: Bundle, before: tuple[VerifiedCommit, ...]) -> None:
+    def _compare(self, bundle: Bundle, before: tuple[Link, ...]) -> None:
         """Find what a fetched repository has and this node had not, and the other way round; the root first.
 
         What the commits `before` it touched comes after the rest, and in their order: all else is older than they.
         """
         did = bundle.identity.did
-        touched = {change.path for commit in before for change in commit.changes}
+        touched = self._waiting.touched(before)
         known, now = self._keeping.records(did), dict(bundle.tree.items())
         root = self._watched.game.removeprefix(f"at://{did}/")
         paths = sorted({*known, *now}, key=lambda each: place_of(each, root))
         for path in paths:
             if path not in touched:
                 self._change(bundle, path, now.get(path))
-        for commit in before:
-            self._apply(commit)
+        for link in before:
+            self._apply(link)
         for path in paths:
             if path in touched:
                 self._change(bundle, path, now.get(path))

@@ -170,10 +170,14 @@ class Guarded:
             sock = socket.socket(family, socket.SOCK_STREAM)
             sock.setblocking(False)
             try:
-                await asyncio.get_running_loop().sock_connect(sock, (text, port))
+                async with asyncio.timeout(self._timeout.total):
+                    await asyncio.get_running_loop().sock_connect(sock, (text, port))
                 return sock
             except OSError:
                 sock.close()
+            except BaseException:
+                sock.close()
+                raise
         raise HostUnavailable(f"{host} cannot be reached", host=host)
 
     async def close(self) -> None:

@@ -1,7 +1,8 @@
 """What a source must not lose, in one SQLite file of its own: frames before they are verified, what is known of
 each repository, and what was found and is to be listed.
 
-A frame and the cursor behind it are written together, and so are what a frame changes and that it was read.
+A frame and the cursor behind it are written together, and so are what a frame changes and that it was read. A frame
+stays until what it says is told or refused: one that waits is still there after a crash.
 """
 
 from __future__ import annotations
@@ -19,22 +20,41 @@ from weighbridge_atproto.chain import Phase, Repo
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS numbers (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS frames (number INTEGER PRIMARY KEY AUTOINCREMENT, data BLOB NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS queue (number INTEGER PRIMARY KEY AUTOINCREMENT, did TEXT NOT NULL,
+    state INTEGER NOT NULL, doc BLOB, data BLOB NOT NULL) STRICT;
+CREATE INDEX IF NOT EXISTS queue_by_state ON queue (state, number);
+CREATE INDEX IF NOT EXISTS queue_by_did ON queue (did, state);
 CREATE TABLE IF NOT EXISTS repos (did TEXT PRIMARY KEY, rev TEXT, data BLOB, synchronized INTEGER NOT NULL,
     active INTEGER NOT NULL, status TEXT) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS records (did TEXT, path TEXT, cid BLOB NOT NULL, PRIMARY KEY (did, path))
     STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS documents (did TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS kept (cid BLOB PRIMARY KEY, data BLOB NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS histories (did TEXT PRIMARY KEY, data BLOB NOT NULL, at INTEGER NOT NULL)
+    STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS found (number INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL,
     data BLOB NOT NULL) STRICT;
 """
+
+
+_READY: Final = 0
+_HELD: Final = 1
+_WAITS: Final = 2
 
 
 class KeepingBroken(Broken):
     """The source's own file cannot be read or written."""
 
     code = "atproto-store"
+
+
+class Queued(NamedTuple):
+    """A frame of the queue: its number, the DID it is of, its bytes; `doc`: the document it was verified with."""
+
+    number: int
+    did: str
+    data: bytes
+    doc: Cid | None = None
 
 
 class Found(NamedTuple):
@@ -107,18 +127,62 @@ class Keeping:
         """Keep a number."""
         self._rows("INSERT OR REPLACE INTO numbers VALUES (?, ?)", name, value)
 
-    def queue(self, frames: Sequence[bytes]) -> None:
-        """Keep frames until they are verified."""
-        for data in frames:
-            self._rows("INSERT INTO frames (data) VALUES (?)", data)
+    def queue(self, frames: Sequence[tuple[str, bytes]]) -> None:
+        """Keep frames, each with the DID it is of, until they are verified."""
+        for did, data in frames:
+            self._rows("INSERT INTO queue (did, state, data) VALUES (?, ?, ?)", did, _READY, data)
 
-    def next_frames(self, most: int) -> list[tuple[int, bytes]]:
-        """Return the first frames that wait, with their numbers."""
-        return self._rows("SELECT number, data FROM frames ORDER BY number LIMIT ?", most)
+    def next_frames(self, most: int) -> list[Queued]:
+        """Return the first frames that can be taken."""
+        rows = self._rows(
+            "SELECT number, did, data FROM queue WHERE state = ? ORDER BY number LIMIT ?", _READY, most
+        )
+        return [Queued(*row) for row in rows]
+
+    def last_number(self) -> int:
+        """Return the number of the last frame that was ever queued."""
+        found: int | None = self._value("SELECT seq FROM sqlite_sequence WHERE name = 'queue'")
+        return found or 0
+
+    def queued_dids(self) -> list[str]:
+        """Return the DIDs that frames of the queue are of."""
+        return [did for (did,) in self._rows("SELECT DISTINCT did FROM queue ORDER BY did")]
 
     def done(self, number: int) -> None:
         """Let go of a frame."""
-        self._rows("DELETE FROM frames WHERE number = ?", number)
+        self._rows("DELETE FROM queue WHERE number = ?", number)
+
+    def hold(self, number: int) -> None:
+        """Let a frame lie until its DID can be resolved."""
+        self._rows("UPDATE queue SET state = ? WHERE number = ?", _HELD, number)
+
+    def release(self, did: str | None = None) -> None:
+        """Let the frames of a DID, or of all, be taken that lay until it could be resolved."""
+        self._rows(
+            "UPDATE queue SET state = ? WHERE state = ? AND did = coalesce(?, did)", _READY, _HELD, did
+        )
+
+    def give_up(self, did: str) -> int:
+        """Let go of the frames of a DID that lie until it can be resolved, and return how many."""
+        before: int = self._value("SELECT count(*) FROM queue WHERE did = ? AND state = ?", did, _HELD)
+        self._rows("DELETE FROM queue WHERE did = ? AND state = ?", did, _HELD)
+        return before
+
+    def wait(self, number: int, doc: Cid) -> None:
+        """Let a frame wait, verified with this document, until its repository is fetched."""
+        self._rows("UPDATE queue SET state = ?, doc = ? WHERE number = ?", _WAITS, doc.raw, number)
+
+    def waiting(self, did: str) -> list[int]:
+        """Return the numbers of the frames of a DID that wait until its repository is fetched, in their order."""
+        rows = self._rows("SELECT number FROM queue WHERE did = ? AND state = ? ORDER BY number", did, _WAITS)
+        return [number for (number,) in rows]
+
+    def frame(self, number: int) -> Queued:
+        """Return a frame that waits. Raises KeepingBroken where it is not there."""
+        rows = self._rows("SELECT number, did, data, doc FROM queue WHERE number = ?", number)
+        if not rows or rows[0][3] is None:
+            raise KeepingBroken(f"{self._path or 'memory'}: frame {number} waited and is gone", number=number)
+        return Queued(number, rows[0][1], rows[0][2], Cid(rows[0][3]))
 
     # --- repositories --------------------------------------------------------------------------------------
 
@@ -136,7 +200,7 @@ class Keeping:
         return [did for (did,) in self._rows("SELECT did FROM repos ORDER BY did")]
 
     def keep_repo(self, repo: Repo) -> None:
-        """Keep what is known of a repository; what waits is not."""
+        """Keep what is known of a repository; what waits is in the queue."""
         self._rows(
             "INSERT OR REPLACE INTO repos VALUES (?, ?, ?, ?, ?, ?)", repo.did, repo.rev,
             None if repo.data is None else repo.data.raw, repo.phase == "synchronized", repo.active, repo.status,
@@ -178,6 +242,15 @@ class Keeping:
         """Return a document that a listing names."""
         data: bytes | None = self._value("SELECT data FROM kept WHERE cid = ?", cid.raw)
         return data
+
+    def history(self, did: str) -> tuple[bytes, int] | None:
+        """Return the history of a did:plc that was last fetched and verified, and when (µs)."""
+        rows = self._rows("SELECT data, at FROM histories WHERE did = ?", did)
+        return (rows[0][0], rows[0][1]) if rows else None
+
+    def keep_history(self, did: str, data: bytes, at: int) -> None:
+        """Keep a verified history as the newest."""
+        self._rows("INSERT OR REPLACE INTO histories VALUES (?, ?, ?)", did, data, at)
 
     # --- what was found ------------------------------------------------------------------------------------
 

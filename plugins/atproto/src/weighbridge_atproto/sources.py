@@ -25,8 +25,6 @@ from weighbridge_atproto.stream import Stream
 from weighbridge_atproto.watching import Bundle
 
 SHARE: Final = 256
-TURN: Final = 16
-"""Frames after which others get a turn."""
 
 
 def now() -> int:
@@ -48,10 +46,7 @@ class Firehose:
         resolver = Resolver(self.client, self.keeping, settings.directory)
         host = None if settings.relay else settings.host
         self.following = Following(self.keeping, resolver, self.client, settings.watched, now, host)
-        self._frames = asyncio.Event()
-        self.stream = Stream(
-            settings.host, self.keeping, self.following, self.client, self._frames.set, **timing
-        )
+        self.stream = Stream(settings.host, self.keeping, self.following, self.client, **timing)
         self._dids = dids_to_fetch(settings) if dids is None else dids
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -59,7 +54,7 @@ class Firehose:
         """Yield what is found after a position, for ever. Raises CursorInFuture, KeepingBroken."""
         self.keeping.forget(position)
         self.following.start(self._dids)
-        self._tasks += [asyncio.create_task(self.stream.run()), asyncio.create_task(self._verify())]
+        self._tasks += [asyncio.create_task(self.stream.run()), asyncio.create_task(self.following.run())]
         while True:
             self.following.news.clear()
             share = self.keeping.found(position, SHARE)
@@ -90,19 +85,6 @@ class Firehose:
         for task in self._tasks:
             if task.done():
                 task.result()
-
-    async def _verify(self) -> None:
-        """Take frames from the queue, in their order."""
-        while True:
-            self._frames.clear()
-            frames = self.keeping.next_frames(TURN)
-            for number, data in frames:
-                await self.following.take(data)
-                # A crash before this takes the frame again, and finds it old.
-                self.keeping.done(number)
-            if not frames:
-                await self._frames.wait()
-            await asyncio.sleep(0)
 
 
 class Repository:

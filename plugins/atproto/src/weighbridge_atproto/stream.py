@@ -7,8 +7,6 @@ a slow verification never makes a slow reader and a crash loses nothing. What a 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import suppress
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -34,7 +32,7 @@ BATCH: Final = 256
 
 
 class Stream:
-    """One host's stream, into the queue. `on_frames` is called after frames were kept."""
+    """One host's stream, into the queue."""
 
     def __init__(
         self,
@@ -42,7 +40,6 @@ class Stream:
         keeping: Keeping,
         following: Following,
         client: Guarded,
-        on_frames: Callable[[], None],
         *,
         silence: float = SILENCE,
         backoff: tuple[float, float] = BACKOFF,
@@ -53,7 +50,6 @@ class Stream:
         self._keeping = keeping
         self._following = following
         self._client = client
-        self._on_frames = on_frames
         self._silence = silence
         self._backoff = backoff
         self._leapt: int | None = None
@@ -93,8 +89,8 @@ class Stream:
                 await receiving
             finally:
                 receiving.cancel()
-                with suppress(asyncio.CancelledError, Exception):
-                    await receiving
+                # Not suppressed: a stop that comes meanwhile is to be heard.
+                await asyncio.gather(receiving, return_exceptions=True)
 
     async def _receive(self, socket: ClientConnection, arrived: asyncio.Queue[bytes | None]) -> None:
         try:
@@ -103,8 +99,10 @@ class Stream:
                     data = await socket.recv()
                 # A text is no frame; read as one it is refused as one.
                 await arrived.put(data if isinstance(data, bytes) else data.encode())
-        finally:
-            await asyncio.shield(arrived.put(None))
+        except (WebSocketException, OSError, TimeoutError):
+            # Cancelled, it says nothing: nobody keeps any more, and the queue may be full.
+            await arrived.put(None)
+            raise
 
     async def _keep_all(self, arrived: asyncio.Queue[bytes | None]) -> None:
         ended = False
@@ -116,7 +114,7 @@ class Stream:
             self._keep([data for data in batch if data is not None])
 
     def _keep(self, batch: list[bytes]) -> None:
-        kept: list[bytes] = []
+        kept: list[tuple[str, bytes]] = []
         cursor = start = self.cursor
         stop: Exception | None = None
         for data in batch:
@@ -132,14 +130,15 @@ class Stream:
             seq = getattr(frame, "seq", None)
             if seq is None or seq <= cursor:
                 continue
-            if self._following.concerns(frame):
-                kept.append(data)
+            did = self._following.concerns(frame)
+            if did is not None:
+                kept.append((did, data))
             cursor = self._advanced(cursor, seq)
         with self._keeping.batch():
             self._keeping.queue(kept)
             self._keeping.set_number(self._name, cursor)
         if kept:
-            self._on_frames()
+            self._following.queued.set()
         if stop is not None:
             raise stop
 
