@@ -46,17 +46,20 @@ class Refusal(Exception):
 
 
 class Pds:
-    """The PDS. It can be killed and started again over the same folder; the directory goes on."""
+    """The PDS. It can be killed and started again over the same folder; the directory goes on.
 
-    def __init__(self, folder: Path, **settings: str) -> None:
+    `beside`: another one, whose directory this one shares.
+    """
+
+    def __init__(self, folder: Path, *, beside: Pds | None = None, **settings: str) -> None:
         self._node = node()
         self._folder = folder
         self._env = {**os.environ, **settings}
-        self.port, plc_port = free_port(), free_port()
+        self.port = free_port()
         self.url = f"http://localhost:{self.port}"
-        self.directory = f"http://127.0.0.1:{plc_port}"
-        self._plc_port = str(plc_port)
-        self._plc = self._started("plc.mjs", self._plc_port)
+        self._plc_port = str(free_port()) if beside is None else beside._plc_port
+        self.directory = f"http://127.0.0.1:{self._plc_port}"
+        self._plc = self._started("plc.mjs", self._plc_port) if beside is None else None
         self._pds = self._start()
 
     def _start(self) -> subprocess.Popen[str]:
@@ -85,6 +88,8 @@ class Pds:
 
     def stop(self) -> None:
         for each in (self._pds, self._plc):
+            if each is None:
+                continue
             each.terminate()
             try:
                 each.wait(5)

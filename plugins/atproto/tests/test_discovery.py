@@ -255,6 +255,25 @@ def test_a_handle_holds_where_its_host_names_the_account():
     assert not asyncio.run(handle_holds(client, "bob.test.town", BOB))
 
 
+def test_only_the_handles_of_those_who_play_are_verified_and_only_where_that_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    async def holds(_: Guarded, handle: str, did: str) -> bool:
+        asked.append((handle, did))
+        return did == BOB
+
+    async def work(at: Search) -> None:
+        await at.hosts[1].commit(at.hosts[1].member(BOB, 7), {f"{MOVES}/a": move()})
+        await at.hosts[1].commit(at.hosts[1].member(CAT, 9), {f"{MOVES}/a": {"$type": MOVES}})
+        found = await at.find(handles=True)
+        assert [did for did, each in found.items() if each.verified] == [BOB]
+        assert sorted(did for _, did in asked) == sorted([GM, BOB])
+
+    asked = list[tuple[str, str]]()
+    monkeypatch.setattr(discovery, "handle_holds", holds)
+    searching(work)
+
+
 @pytest.mark.parametrize(
     ("game", "code"),
     [

@@ -243,7 +243,9 @@ def test_an_account_that_moves_is_followed_to_its_new_host(tmp_path: Path, monke
     playing(work, tmp_path, monkeypatch, hosts=3)
 
 
-def test_there_are_never_more_streams_than_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_there_are_never_more_streams_than_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     async def work(at: Play) -> None:
         monkeypatch.setattr(networks, "HOSTS", 1)
         at.settings["hosts"] = [at.hosts[0].url]
@@ -251,6 +253,7 @@ def test_there_are_never_more_streams_than_can_be_read(tmp_path: Path, monkeypat
         assert await at.texts(1) == ["root"]
         await at.until(lambda: at.source.refused["too-many-hosts"] > 0)
         assert list(at.source.streams) == [at.hosts[0].url]
+        assert "too-many-hosts" in capsys.readouterr().err
 
     playing(work, tmp_path, monkeypatch)
 

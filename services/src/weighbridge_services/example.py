@@ -55,7 +55,12 @@ ruleset = {ruleset}
 # [[games.peers]]              # the other operators
 # did = "did:key:…"
 # domain = "bela"              # where they have brokers of their own
-# [games.source]               # where a lister finds records, as its source says
+# withheld-after = 60          # seconds that a lister has for what its follower holds; then the follower accuses it
+# [games.source]               # where a lister finds records; and a follower, who then misses what is not listed
+# plugin = "firehose"          # a plugin, named under [plugins] too, and the settings that it needs
+# host = "https://relay.example.net"
+# relay = true
+# collections = ["town.delve.*"]
 # root = "root.json"           # the root itself, as an envelope, where it is not handed in with `weighbridge submit`
 # [games.traces.dictated]      # settings of a tracer; this one reads what `weighbridge trace say` writes
 # path = "traces.jsonl"

@@ -64,12 +64,15 @@ class Network:
         self._arrived: asyncio.Queue[Arrived] = asyncio.Queue(SHARE)
         self._tasks: list[asyncio.Task[None]] = []
         self._looked: dict[str, float] = {}
+        self._before: list[Player] = []
 
     async def read(self, position: int) -> AsyncIterator[tuple[int, Given | Told | Pause]]:
         """Yield what is found on any host, for ever. Raises KeepingBroken; CursorInFuture once no stream is left."""
         self._starts = self._places.begin(position)
         for host in dict.fromkeys((*self._settings.all_hosts, *self._places.hosts())):
             self._follow(host, ())
+        for each in self._before:
+            self._take(each)
         self._spawn(self._look_for_ever())
         while True:
             arrived = await self._next()
@@ -80,8 +83,7 @@ class Network:
 
     def know(self, players: Iterable[Player]) -> None:
         """Take what a search before this found: these accounts are not looked into again at once."""
-        for each in players:
-            self._take(each)
+        self._before = list(players)
 
     async def close(self) -> None:
         """Let go of connections and files."""
@@ -118,6 +120,8 @@ class Network:
             stream.following.start(dids)
             return
         if len(self.streams) >= HOSTS:
+            if not self.refused["too-many-hosts"]:
+                say(f"too-many-hosts: {host} and what comes after it is not read; let a relay's stream be read instead")
             self.refused["too-many-hosts"] += 1
             return
         relay = self._settings.relay and host == self._settings.host

@@ -228,7 +228,9 @@ def _say_node(made: joining.Joined, game: str, operators: joining.Operators, url
     print(f"Its log is read at {url}. The lister, {operators.lister}, has to let you in there:")
     print(f"  they need your DID and the password in {made.password}, and this says what to enter:")
     print(f"  weighbridge broker user --did {made.did} --game {game}")
-    print(f"Look through {made.config}, then: weighbridge node up --node {node}")
+    print(f"Look through {made.config}. Once you are let in:")
+    print(f"  weighbridge node streams --node {node}")
+    print(f"  weighbridge node up --node {node}")
 
 
 def _say(text: str) -> None:

@@ -63,7 +63,7 @@ def _print_envelope(
     rkey = args.rkey or new_tid(time.time_ns() // 1000)
     sys.stdout.buffer.write(as_envelope(signer, game, collection, rkey, value))
     sys.stdout.buffer.flush()
-    if game is None and sys.stderr.isatty():
+    if game is None:
         print(f"the game: at://{signer.did}/{collection}/{rkey}", file=sys.stderr)
 
 
