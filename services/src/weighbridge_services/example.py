@@ -52,10 +52,10 @@ uri = {uri}
 ruleset = {ruleset}
 {lister}
 # gm = "did:plc:…"             # whose rulings count, where the root does not say it
+# withheld-after = 60          # seconds that a lister has for what its follower holds; then the follower accuses it
 # [[games.peers]]              # the other operators
 # did = "did:key:…"
 # domain = "bela"              # where they have brokers of their own
-# withheld-after = 60          # seconds that a lister has for what its follower holds; then the follower accuses it
 # [games.source]               # where a lister finds records; and a follower, who then misses what is not listed
 # plugin = "firehose"          # a plugin, named under [plugins] too, and the settings that it needs
 # host = "https://relay.example.net"

@@ -110,15 +110,27 @@ def note(healths: dict[str, dict[str, Any]]) -> None:
     """Set the gauges that come from what services say of themselves."""
     for name, each in healths.items():
         HEALTH.labels(name).set(0 if unhealthy(each) else 1)
-        for key, value in each.items():
+        for key, value in {**_sums(each), **each}.items():
             if isinstance(value, int | float):
                 NUMBERS.labels(name, key).set(value)
         _note_games(name, each)
 
 
-def _note_games(name: str, health: dict[str, Any]) -> None:
+def _sums(health: dict[str, Any]) -> Counter[str]:
+    """Return the numbers that a service says of its games, added up by name."""
+    sums: Counter[str] = Counter()
+    for game in _games(health).values():
+        sums.update({key: value for key, value in game.items() if type(value) in (int, float)})
+    return sums
+
+
+def _games(health: dict[str, Any]) -> dict[str, dict[str, Any]]:
     found = health.get("games")
-    games: dict[str, dict[str, Any]] = found if isinstance(found, dict) else {}
+    return found if isinstance(found, dict) else {}
+
+
+def _note_games(name: str, health: dict[str, Any]) -> None:
+    games = _games(health)
     behind = [each["lag"] for each in games.values() if "lag" in each]
     if behind or "behind" in health:
         BEHIND.labels(name).set(sum(behind) + health.get("behind", 0))

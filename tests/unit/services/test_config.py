@@ -63,6 +63,9 @@ def problems(text: str) -> list[str]:
         pytest.param(NAMED + GAME.replace("at://", "http://"), ["games[0].uri"], id="no at-uri"),
         pytest.param(NAMED + GAME + 'lister = "alma"', ["games[0].lister"], id="no DID"),
         pytest.param(
+            NAMED + GAME + "withheld-after = 0", ["games[0].withheld-after"], id="no time to list in"
+        ),
+        pytest.param(
             NAMED + GAME + '[[games.peers]]\ndid = "did:plc:b"\ndomain = "a b"',
             ["games[0].peers[0].domain"],
             id="no domain of a peer",

@@ -15,11 +15,13 @@ from weighbridge_services.broker.errors import PortTaken
 from weighbridge_services.creating import create_node
 from weighbridge_services.doctor import BAD, OK, WARN, examine
 from weighbridge_services.doctor.clock import compared
-from weighbridge_services.health import health_of, listen, unhealthy
+from weighbridge_services.health import health_of, listen, note, unhealthy
+from weighbridge_services.metrics import REGISTRY
 from weighbridge_services.service import NoService, named, names
 from weighbridge_services.wire import reading
 
 SECOND = 1_000_000
+GAME = "at://did:plc:z72i7hdynmk6r22z27h6tvur/example.coin.root/one"
 BARE = '[node]\nname = "alma"\n[broker]\nport = 0\n'
 
 
@@ -118,6 +120,38 @@ def test_the_doctor_finds_a_new_node_well(tmp_path: Path) -> None:
     }
     assert BAD not in {level for each in found.values() for level in each}
     assert found["clock"] == [WARN]
+
+
+@pytest.mark.parametrize(
+    ("settings", "level", "word"),
+    [
+        pytest.param("", WARN, "without a source of its own", id="none"),
+        pytest.param('[games.source]\nroot = "root.json"\n', WARN, "without a source", id="a root alone"),
+        pytest.param('[games.source]\nplugin = "firehose"\n', OK, "firehose is read", id="a firehose"),
+        pytest.param('[games.source]\nfile = "lines"\n', OK, "jsonl is read", id="a file of lines"),
+    ],
+)
+def test_the_doctor_notes_a_follower_that_would_miss_nobody(
+    tmp_path: Path, settings: str, level: str, word: str
+) -> None:
+    game = f'[[games]]\nuri = "{GAME}"\nrole = "follower"\nlister = "did:web:a.example"\nruleset = "coin"\n'
+    node = create_node(tmp_path / "alma", f"{BARE}{game}{settings}")
+    (found,) = (each for each in asyncio.run(examine(node.folder)) if each.check == "source")
+    assert found.level == level
+    assert word in found.says
+
+
+def test_what_a_service_says_of_its_games_is_counted_over_all_of_them() -> None:
+    games = {
+        "one": {"size": 3, "withheld": 2, "waiting": 1},
+        "two": {"size": 4, "withheld": 5, "source": "jsonl"},
+    }
+    note({"ingest": {"games": games, "unhealthy": []}})
+    counted = [
+        REGISTRY.get_sample_value("weighbridge_service", {"service": "ingest", "name": name})
+        for name in ("withheld", "waiting", "source")
+    ]
+    assert counted == [7, 1, None]
 
 
 def test_the_doctor_sees_what_is_wrong(tmp_path: Path) -> None:

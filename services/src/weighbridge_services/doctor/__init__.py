@@ -13,6 +13,7 @@ from weighbridge_services.doctor.clock import clock
 from weighbridge_services.doctor.findings import BAD, OK, WARN, Finding
 from weighbridge_services.doctor.machine import disk, key_modes, ledgers, ports, syncs, versions
 from weighbridge_services.doctor.plugins import plugins
+from weighbridge_services.doctor.sources import sources
 from weighbridge_services.node import Node
 
 __all__ = ["BAD", "OK", "WARN", "Finding", "examine"]
@@ -35,7 +36,7 @@ async def examine(folder: Path) -> list[Finding]:
         return [*found, *(told or [Finding("config", BAD, error.message)])]
     except WeighbridgeError as error:
         return [*found, Finding("node", BAD, f"{error.code}: {error.message}")]
-    checks: list[Check] = [ledgers, ports, disk, syncs, plugins, clock, broker]
+    checks: list[Check] = [ledgers, ports, disk, syncs, plugins, sources, clock, broker]
     for check in checks:
         try:
             found += await check(node)
