@@ -19,6 +19,8 @@ from weighbridge_atproto.sources import Firehose
 GM = "did:plc:" + "g" * 24
 GAME = f"at://{GM}/town.delve.game/one"
 NOW = time.time_ns() // 1000 - 3_600_000_000
+PATIENCE = 60.0
+"""Seconds after which what a test waits for counts as not coming."""
 
 
 def move(text: str, game: str = GAME) -> dict[str, str]:
@@ -43,10 +45,10 @@ class Play:
                  "development": True, **settings}  # fmt: skip
         source = open_firehose(given, str(self.folder))
         source.stream._backoff = (0.01, 0.05)
-        source.stream._silence = 5.0
+        source.stream._silence = PATIENCE
         return source
 
-    async def next(self, count: int = 1, within: float = 10) -> list[OpenedRecord]:
+    async def next(self, count: int = 1, within: float = PATIENCE) -> list[OpenedRecord]:
         """The next so many records that the source gives."""
         if self._reading is None:
             self._reading = self.source.read(self.position)
@@ -62,7 +64,7 @@ class Play:
         return [each.value.get("text") for each in await self.next(count)]
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while not holds():
                 await asyncio.sleep(0.005)
 
@@ -78,7 +80,7 @@ class Play:
 
     @property
     def refused(self) -> dict[str, int]:
-        return dict(self.source.following.refused)
+        return dict(self.source.refused)
 
 
 def play(work: Callable[[Play], Awaitable[None]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

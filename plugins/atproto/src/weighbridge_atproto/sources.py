@@ -50,6 +50,11 @@ class Firehose:
         self._dids = dids_to_fetch(settings) if dids is None else dids
         self._tasks: list[asyncio.Task[None]] = []
 
+    @property
+    def refused(self) -> Mapping[str, int]:
+        """How much was not believed since the start, by code."""
+        return self.following.refused
+
     async def read(self, position: int) -> AsyncIterator[tuple[int, Given | Told | Pause]]:
         """Yield what is found after a position, for ever. Raises CursorInFuture, KeepingBroken."""
         self.keeping.forget(position)
