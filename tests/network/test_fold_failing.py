@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import coin
+import listening
 import pytest
-from games import ANN, CHAIN_VALUE, GAME, GM, Season, config, cosign, publish
+from games import ANN, CHAIN_VALUE, GAME, GM, Season, config, cosign, install, publish
 from nodes import World, until, until_async
 from running import Folding, folded, install_coin
 from weighbridge import codec
@@ -53,6 +54,9 @@ class Both:
         if chosen not in self._known:
             raise PinMismatch("another version is here")
         return Running(self._known[chosen], chosen)
+
+    def asked(self, root: Any) -> str:
+        return self._own
 
     def attachments(self, root: Any) -> dict[str, Any]:
         return {}
@@ -106,6 +110,80 @@ async def test_a_root_that_names_what_is_not_here_is_answered_with_cannot_run(
     assert (said, reason, size) == ("cannot-run", code, 0)
     assert fold.get("pin", "?") in origin
     assert code in folding.service.health()["unhealthy"][0]
+
+
+@pytest.fixture
+async def attaching(world: World, tmp_path: Path) -> AsyncIterator[Folding]:
+    """A node that has, besides the coin game, something that can be attached to it."""
+    install(tmp_path / "site", "weighbridge.rulesets", "listening", "listening:RULES")
+    node = world.make_node("alma", config=config("alma", rulesets=("coin", "listening")))
+    await world.start(node)
+    made = Folding(world, node)
+    yield made
+    await made.stop()
+
+
+def attaches(**settings: Any) -> dict[str, Any]:
+    return {"with": {"name": "listening", **settings}}
+
+
+async def test_an_attachment_that_is_here_with_another_pin_is_answered_with_cannot_run(
+    attaching: Folding,
+) -> None:
+    season = Season(fold={"name": "coin", **attaches(pin=OTHER_PIN)})
+    await attaching.start()
+    await publish(attaching.bus, attaching.node, season)
+    assert (await verdict(attaching))[:2] == ("cannot-run", "pin-mismatch")
+
+
+async def test_what_a_later_root_attaches_is_heard_in_a_transcript_of_its_own_also_after_a_restart(
+    world: World, attaching: Folding
+) -> None:
+    season = Season()
+    season.now += 1
+    season.root(root(**attaches(pin=str(pin(listening.RULES)))))
+    before = season.size
+    for call in ("heads", "tails"):
+        season.flip(ANN, call)
+    first = await Folding(world, attaching.node).start()
+    done = await publish(first.bus, attaching.node, season)
+    await until(lambda: first.service.health()["folded"] == done)
+    await first.stop()
+    season.flip(ANN, "heads")
+    await attaching.start()
+    await publish(attaching.bus, attaching.node, season, done)
+    await cosign(attaching.bus, attaching.node, season)
+    said = (await attaching.statement(season.size - before + 1)).statement
+    own = pin(coin.RULES, {"listening": pin(listening.RULES)})
+    assert said.origin.endswith(f"/coin@{own}+k1")
+    assert codec.decode((await attaching.ask("cell", key="heard/-"))["value"]) == 3
+
+
+async def test_a_root_that_attaches_another_version_ends_the_transcript_and_then_the_folding(
+    attaching: Folding,
+) -> None:
+    season = Season(fold=attaches())
+    season.now += 1
+    season.root(root(**attaches(pin=OTHER_PIN)))
+    season.note(ANN, "nobody folds this here")
+    await attaching.start()
+    await publish(attaching.bus, attaching.node, season)
+    said, reason, origin, size = await verdict(attaching)
+    assert (said, reason, size) == ("cannot-run", "pin-mismatch", 1)
+    asked = pin(coin.RULES, {"listening": codec.cid_of("another pin")})
+    assert origin.endswith(f"/coin@{asked}+k1")
+
+
+async def test_an_attachment_that_is_not_here_is_waited_for_before_its_root_is_folded(
+    folding: Folding,
+) -> None:
+    """Whether it fits the game is its own to say, and no node's to guess."""
+    season = Season()
+    season.now += 1
+    season.root(root(**attaches()))
+    await folding.start()
+    await publish(folding.bus, folding.node, season)
+    assert (await verdict(folding))[:2] == ("cannot-run", "plugin-unknown")
 
 
 async def test_a_game_that_moves_to_another_pin_goes_on_in_a_transcript_of_its_own(folding: Folding) -> None:

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 from weighbridge import codec
 from weighbridge.contract import Attachment, RuleSet
 from weighbridge.errors import Refused
-from weighbridge.fold import Fold, Resolve
+from weighbridge.fold import Attach, Fold, FoldPin, Resolve, Resolved
 from weighbridge.log.entries import Listed
-from weighbridge.plugins import PinMismatch, Plugins, pin
+from weighbridge.plugins import Plugins
+
+from weighbridge_services.resolving import attachments_of, fold_in, resolved
 
 RULESETS = "weighbridge.rulesets"
 
@@ -27,10 +29,14 @@ def ruleset_named(name: str) -> RuleSet:
 
 
 def attachments_for(root: Any) -> Mapping[str, Attachment]:
-    """Return the attachments that a root's `fold.with` names, by name."""
-    names = _attached(_fold_of(root))
-    plugins = Plugins({RULESETS: names})
-    return {name: plugins.attachment(name) for name in names}
+    """Return the attachments that a root's `fold.with` names, by name. Errors: those of `weighbridge.plugins`."""
+    fold = fold_in(root)
+    return attachments_of(_plugins_of(fold), fold)
+
+
+def _plugins_of(fold: FoldPin) -> Plugins:
+    named = {each["name"] for each in fold.attached} | ({fold.name} if fold.name is not None else set())
+    return Plugins({RULESETS: sorted(named)})
 
 
 class Rules(NamedTuple):
@@ -40,18 +46,13 @@ class Rules(NamedTuple):
     attachments: Mapping[str, Attachment]
     pin: str
     resolve: Resolve
+    attach: Attach
 
 
 def fold_of(first: Listed, name: str | None) -> Fold:
     """Return the fold of the game whose first entry this is. Errors: those of `rules_of`."""
     found = rules_of(first, name)
-    return Fold(
-        first.entry.game,
-        found.ruleset,
-        attachments=found.attachments,
-        pin=found.pin,
-        resolve=found.resolve,
-    )
+    return Fold(first.entry.game, **found._asdict())
 
 
 def rules_of(first: Listed, name: str | None) -> Rules:
@@ -64,37 +65,19 @@ def rules_of_root(root: Any, name: str | None) -> Rules:
 
     Errors: `NoRuleSet`, and those of `weighbridge.plugins`, `PinMismatch` among them.
     """
-    named = _fold_of(root)
-    chosen = name if name is not None else named.get("name")
-    if not isinstance(chosen, str):
+    named = fold_in(root)
+    chosen = name if name is not None else named.name
+    if chosen is None:
         raise NoRuleSet("the root names no rule set (`fold.name`); name one with --ruleset")
-    attachments = attachments_for(root)
-    pins = {each: pin(attachment) for each, attachment in attachments.items()}
 
-    def resolve(other: str | None, wanted: str | None) -> tuple[RuleSet, str]:
-        ruleset = ruleset_named(chosen if other is None else other)
-        here = str(pin(ruleset, pins))
-        if wanted not in (None, here):
-            raise PinMismatch(
-                f"the root names {ruleset.name} with pin {wanted}, and here it has {here}; install the version that"
-                " the root names",
-                name=ruleset.name,
-            )
-        return ruleset, here
+    def resolve(fold: FoldPin) -> Resolved:
+        whole = FoldPin(fold.name or chosen, fold.pin, fold.attached)
+        return resolved(_plugins_of(whole), whole)
 
-    wanted = named.get("pin") if chosen == named.get("name") else None
-    ruleset, here = resolve(None, wanted if isinstance(wanted, str) else None)
-    return Rules(ruleset, attachments, here, resolve)
+    def attach(settings: Mapping[str, Any]) -> Attachment:
+        fold = FoldPin(attached=(dict(settings),))
+        return attachments_of(_plugins_of(fold), fold)[settings["name"]]
 
-
-def _fold_of(root: Any) -> Mapping[str, Any]:
-    """Return a root's `fold`, or nothing where there is none to speak of: the fold itself reports a bad root."""
-    found = root.get("fold") if isinstance(root, dict) else None
-    return found if isinstance(found, dict) else {}
-
-
-def _attached(fold: Mapping[str, Any]) -> list[str]:
-    found = fold.get("with", [])
-    several = found if isinstance(found, list) else [found]
-    names = {each["name"] for each in several if isinstance(each, dict) and isinstance(each.get("name"), str)}
-    return sorted(names)
+    wanted = named.pin if chosen == named.name else None
+    ruleset, here, attachments = resolve(FoldPin(chosen, wanted, named.attached))
+    return Rules(ruleset, attachments, here, resolve, attach)

@@ -83,7 +83,7 @@ class Node:
         return Subjects.of(self.did if did is None else did, game)
 
     def domain_of(self, operator: str, game: str) -> str | None:
-        """Return the JetStream domain of an operator's streams of a game (tokens); None: they are at this node's broker."""
+        """Return the JetStream domain of an operator's streams of a game (tokens); None: they are at our broker."""
         for table in self.games:
             for peer in table.peers:
                 if (token(peer.did), token(table.uri)) == (operator, game):

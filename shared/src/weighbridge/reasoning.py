@@ -17,7 +17,7 @@ from weighbridge.codec import decode
 from weighbridge.contract import Attachment, Context, Dice, Docket, Opened, RuleSet, Table
 from weighbridge.dice import Draws, Stream
 from weighbridge.errors import Refused
-from weighbridge.fold import Fold, Resolve
+from weighbridge.fold import Attach, Fold, FoldPin, Resolve, Resolved
 from weighbridge.fold.records import BEACON, SCENARIO, Pending
 from weighbridge.log.entries import Listed
 
@@ -82,11 +82,12 @@ def explain(
     attachments: Mapping[str, Attachment] | None = None,
     pin: str = "scenario",
     resolve: Resolve | None = None,
+    attach: Attach | None = None,
     scenario: bool = False,
 ) -> Reasoning:
     """Fold a game's log (all of it, from the root on) and tell how the dice of a record came to be.
 
-    `pin` and `resolve` as for a `Fold`: with them, a game that moves to other rules is told by those.
+    `pin`, `resolve` and `attach` as for a `Fold`: with them, a game that moves to other rules is told by those.
     """
     watch = _Watch(uri)
     fold: Fold | None = None
@@ -98,7 +99,7 @@ def explain(
             attached = {name: watch.over(each) for name, each in (attachments or {}).items()}
             fold = Fold(
                 listed.entry.game, watch.over(ruleset), scenario=scenario, attachments=attached, pin=pin,
-                resolve=watch.over_resolved(resolve),
+                resolve=watch.over_resolved(resolve), attach=watch.over_attached(attach),
             )  # fmt: skip
         fold.fold(listed)
         first = first or (listed if listed.entry.uri == uri else None)
@@ -180,11 +181,16 @@ class _Watch:
         if resolve is None:
             return None
 
-        def watched(name: str | None, pin: str | None) -> tuple[RuleSet, str]:
-            ruleset, found = resolve(name, pin)
-            return self.over(ruleset), found
+        def watched(fold: FoldPin) -> Resolved:
+            ruleset, pin, attachments = resolve(fold)
+            attached = {name: self.over(each) for name, each in attachments.items()}
+            return Resolved(self.over(ruleset), pin, attached)
 
         return watched
+
+    def over_attached(self, attach: Attach | None) -> Attach | None:
+        """Return what finds what is attached later as one that finds it watched."""
+        return None if attach is None else lambda settings: self.over(attach(settings))
 
     def _apply(self, inner: Callable[..., None]) -> Callable[..., None]:
         def apply(_: object, table: Table, docket: Docket, ctx: Context) -> None:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pytest
 from book import ANN, GM, Book, place
 from coin import Coin
+from weighbridge.codec import cid_of
 from weighbridge.contract import NOTHING, Attachment, Context, Docket, Effect, Event, Needs, Table
+from weighbridge.errors import Unavailable
+from weighbridge.fold import FoldPin, Resolved, attached_pins
 
 
 class Listening(Attachment):
@@ -91,3 +95,128 @@ def test_a_vocabulary_s_events_may_be_a_list_with_more_about_each() -> None:
     flip = book.put(ANN, "flip", {"call": "heads"})
     book.dice(flip, 1)
     assert book.reports(flip) == []
+
+
+# --- what a root attaches, and a later one ------------------------------------------------------------------
+
+ONE, TWO = str(cid_of("one")), str(cid_of("two"))
+
+
+class NotHere(Unavailable):
+    code = "not-here"
+
+
+class Shelf:
+    """What a node has installed: one version of the attachment, and rule sets whose pin covers what is attached."""
+
+    def __init__(self, pin: str | None = ONE) -> None:
+        self.pin = pin
+
+    def attach(self, settings: Mapping[str, Any]) -> Attachment:
+        if self.pin is None or settings.get("pin") not in (None, self.pin):
+            raise NotHere("the attachment is not here with that pin")
+        return Listening()
+
+    def resolve(self, fold: FoldPin) -> Resolved:
+        found = {settings["name"]: self.attach(settings) for settings in fold.attached}
+        return Resolved(Coin(), fold.pin or self.covering(fold), found)
+
+    def covering(self, fold: FoldPin) -> str:
+        return "".join(f"{name}={pin or self.pin}" for name, pin in sorted(attached_pins(fold).items()))
+
+
+def begun(shelf: Shelf, *attached: dict[str, Any], pin: str | None = None) -> Book:
+    first = FoldPin(None, pin, attached)
+    found = shelf.resolve(first)
+    return Book(
+        Coin(), root=root_with(*attached, pin=pin), scenario=True, pin=found.pin, attachments=found.attachments,
+        resolve=shelf.resolve, attach=shelf.attach,
+    )  # fmt: skip
+
+
+def root_with(*attached: dict[str, Any], pin: str | None = None) -> dict[str, Any]:
+    fold: dict[str, Any] = {"with": list(attached)}
+    return {"gm": GM, "fold": fold if pin is None else {**fold, "pin": pin}}
+
+
+def update(book: Book, *attached: dict[str, Any], pin: str | None = None) -> None:
+    book.put(GM, "root", root_with(*attached, pin=pin), uri=book.game, op="update")
+
+
+def heard(book: Book) -> bool:
+    flip = book.put(ANN, "flip", {"call": "heads"})
+    book.dice(flip, 1)
+    return book.reports(flip) == ["heard"]
+
+
+def listening(**settings: Any) -> dict[str, Any]:
+    return {"name": "listening", "says": "heard", **settings}
+
+
+def test_a_root_that_attaches_something_more_moves_the_game_and_what_it_attaches_is_heard() -> None:
+    book = begun(Shelf())
+    assert not heard(book)
+    update(book, listening())
+    assert book.fold.origin.endswith(f"@listening={ONE}+k1")
+    assert heard(book)
+    update(book)
+    assert book.fold.origin.endswith("@+k1")
+    assert not heard(book)
+
+
+def test_what_stays_attached_under_other_settings_or_with_its_pin_said_moves_nothing() -> None:
+    book = begun(Shelf(), listening())
+    update(book, listening(says="heard well"))
+    update(book, listening(pin=ONE))
+    assert len(book.fold.eras) == 0
+    assert heard(book)
+
+
+def test_an_attachment_that_is_not_here_is_no_outcome_and_ends_the_folding() -> None:
+    """Were it `bad-root`, nodes that have it would come to another table."""
+    book = begun(Shelf(None))
+    with pytest.raises(NotHere):
+        update(book, listening())
+
+
+def test_another_version_of_what_is_attached_is_judged_by_the_old_and_folded_by_the_new() -> None:
+    shelf = Shelf(ONE)
+    book = begun(shelf, listening())
+    shelf.pin = TWO
+    update(book, listening(pin=TWO))
+    assert [origin.rpartition("@")[2] for origin, _, _ in book.fold.eras] == [f"listening={ONE}+k1"]
+    assert book.fold.origin.endswith(f"@listening={TWO}+k1")
+    assert heard(book)
+
+
+@pytest.mark.parametrize(
+    "attached",
+    [
+        pytest.param((), id="nothing"),
+        pytest.param((listening(pin=TWO),), id="another version"),
+        pytest.param((listening(pin=ONE), {"name": "more"}), id="something more"),
+    ],
+)
+def test_a_root_that_attaches_otherwise_under_the_same_pin_is_a_bad_root(
+    attached: tuple[dict[str, Any], ...],
+) -> None:
+    book = begun(Shelf(), listening(pin=ONE), pin="p1")
+    update(book, *attached, pin="p1")
+    assert book.reports(book.game) == ["bad-root"]
+    assert len(book.fold.eras) == 0
+    update(book, listening(pin=ONE), pin="p2")
+    assert (book.reports(book.game), len(book.fold.eras)) == ([], 1)
+
+
+@pytest.mark.parametrize(
+    ("attached", "says"),
+    [
+        pytest.param([listening(pin="one")], "the CID that an attachment has", id="no CID"),
+        pytest.param([listening(pin=5)], "the CID that an attachment has", id="no text"),
+        pytest.param([listening(pin=ONE), listening(pin=TWO)], "one for each name", id="two for one name"),
+    ],
+)
+def test_a_pin_that_nothing_can_have_is_a_bad_root(attached: list[dict[str, Any]], says: str) -> None:
+    book = Book(Coin(), root=root_with(*attached), scenario=True, attachments={"listening": Listening()})
+    assert book.reports(book.game) == ["bad-root"]
+    assert says in book.fold.table[f"_/report/example.coin.root/{GM}:self"]["bad-root"]

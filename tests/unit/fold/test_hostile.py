@@ -9,6 +9,7 @@ import pytest
 from book import ANN, BOB, DAY, GM, MINUTE, Book
 from coin import Coin
 from weighbridge.contract import Docket, Needs, Problem, Ruling, Shape
+from weighbridge.fold import Resolved
 from weighbridge.fold.records import place_of
 from weighbridge.limits import MAX_TREE_KEY
 
@@ -94,7 +95,7 @@ def test_a_migration_that_fails_leaves_the_cells_as_they_were(cells: Any) -> Non
             held.clear()
             return cells
 
-    book = Book(Coin(), root=ROOT, pin="p1", resolve=lambda name, pin: (Moved(), pin or ""))
+    book = Book(Coin(), root=ROOT, pin="p1", resolve=lambda fold: Resolved(Moved(), fold.pin or "", {}))
     book.put(BOB, "note", {"text": "x"})
     own = {key: data for key, data in book.cells().items() if not key.startswith("_/")}
     book.put(GM, "root", {**ROOT, "fold": {"name": "coin", "pin": "p2"}}, uri=book.game, op="update")

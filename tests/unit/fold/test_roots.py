@@ -10,8 +10,7 @@ from book import ANN, BOB, GM, SECOND, Book, refolded
 from coin import RULES, Coin
 from test_evidence import LISTER, OPA, OPB, OPC, OPERATORS, operators_of, receipt
 from weighbridge.codec import cid_of
-from weighbridge.contract import RuleSet
-from weighbridge.fold import Fold, SnapshotTooYoung
+from weighbridge.fold import Fold, FoldPin, Resolved, SnapshotTooYoung
 from weighbridge.log.merkle import leaf_hash
 
 
@@ -114,8 +113,8 @@ class NextCoin(Coin):
         return {key.replace("purse/", "pouch/"): cells[key] for key in cells}
 
 
-def resolve(name: str | None, pin: str | None) -> tuple[RuleSet, str]:
-    return NextCoin(), str(pin)
+def resolve(fold: FoldPin) -> Resolved:
+    return Resolved(NextCoin(), str(fold.pin), {})
 
 
 def moved() -> Book:
@@ -148,6 +147,37 @@ def test_cells_move_to_the_next_version_and_pending_records_go_along() -> None:
     assert book.fold.table.get(f"purse/{ANN}") is None
     assert book.fold.table.get(f"pouch/{ANN}")["score"] == 1
     assert len(book.fold.table.keys("_/pending/")) == 1
+
+
+def test_what_migrate_changes_is_in_the_delta_of_the_next_transcripts_first_entry() -> None:
+    book = moved()
+    book.tick()
+    delta = dict(book.steps[-1].delta)
+    assert delta[f"purse/{ANN}"] is None
+    assert delta[f"pouch/{ANN}"] == cid_of(book.fold.table.get(f"pouch/{ANN}"))
+    book.tick()
+    assert not {key for key, _ in book.steps[-1].delta if key.startswith(("purse/", "pouch/"))}
+
+
+def test_a_fold_restored_where_the_game_moved_gives_what_the_other_gives() -> None:
+    book = moved()
+    snapshot = book.fold.snapshot()
+    assert f"purse/{ANN}" in snapshot.cells  # as the ended transcript left them
+    history = book.fold.world.history
+    again = Fold(book.game, NextCoin(), scenario=True, pin="two", history=history, resolve=resolve)
+    again.restore(snapshot)
+    assert again.table.get(f"pouch/{ANN}") == book.fold.table.get(f"pouch/{ANN}")
+    assert again.state_root() == book.fold.state_root()
+    book.put(BOB, "flip", {"call": "heads"})
+    assert again.fold(book.entries[-1]) == book.steps[-1]
+    assert again.snapshot().cells == book.fold.snapshot().cells
+
+
+def test_what_if_begins_with_migrated_cells_and_gives_the_same_delta() -> None:
+    book = moved()
+    tried = book.fold.what_if()
+    book.tick()
+    assert tried.fold(book.entries[-1]).delta == book.steps[-1].delta
 
 
 def test_no_strike_reaches_across_a_change_of_pin() -> None:

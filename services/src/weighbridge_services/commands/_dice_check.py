@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from weighbridge.chain import SECOND, chain_value
-from weighbridge.contract import RuleSet
 from weighbridge.fold import Fold, Step
 from weighbridge.log.entries import Listed
 from weighbridge.reasoning import PurposeDice, Reasoning, RecordNotInLog, explain
@@ -143,7 +142,7 @@ def _of_node(folder: Path, game: str | None, record: str) -> Reasoning:
     from weighbridge_services.commands._games import game_in  # noqa: PLC0415
     from weighbridge_services.folding.reading import read_ledger  # noqa: PLC0415
     from weighbridge_services.folding.replaying import first_value  # noqa: PLC0415
-    from weighbridge_services.folding.rulesets import Configured  # noqa: PLC0415
+    from weighbridge_services.folding.rulesets import Configured, attacher, resolver  # noqa: PLC0415
     from weighbridge_services.folding.store import LEDGER, FoldStore  # noqa: PLC0415
     from weighbridge_services.node import Node  # noqa: PLC0415
 
@@ -154,13 +153,10 @@ def _of_node(folder: Path, game: str | None, record: str) -> Reasoning:
         store = FoldStore(ledger, table.uri)
         root = first_value(store)
         running = rulesets.first(root)
-
-        def resolve(name: str | None, pin: str | None) -> tuple[RuleSet, str]:
-            return rulesets.named(root, name, pin)
-
         return explain(
             store.log.entries(0, store.log.size), running.ruleset, record,
-            attachments=rulesets.attachments(root), pin=running.pin, resolve=resolve,
+            attachments=rulesets.attachments(root), pin=running.pin,
+            resolve=resolver(rulesets), attach=attacher(rulesets),
         )  # fmt: skip
 
 

@@ -198,7 +198,7 @@ class Runner:
                     questions, alerts = questions + asked, [*alerts, *told]
             store.flush_index()
             if moving.absent is not None:
-                store.save_unmigrated(fold.snapshot())
+                store.save_end(fold.snapshot())
             if position is not None:
                 store.set_number("read", position)
             # A crash here leaves nothing of the batch: the stream brings it again.

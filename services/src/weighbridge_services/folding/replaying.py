@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from weighbridge import codec
 from weighbridge.errors import Unavailable
-from weighbridge.fold import Fold, Step
+from weighbridge.fold import Fold, Snapshot, Step
+from weighbridge.fold.world import ROOT_KEY, RootCell
 from weighbridge.log.entries import Listed
 from weighbridge.plugins import CannotRun
 
@@ -63,14 +64,20 @@ def started_at(store: FoldStore, rulesets: RuleSets, size: int) -> Start | None:
     if found is None:
         return None
     snapshot, era = found
-    root = first_value(store)
+    root = _value_in_force(store, snapshot)
     running = rulesets.named(root, era.name, era.pin)
     fold = begin(store.game, root, rulesets, store.log, Running(running.ruleset, era.pin))
-    if store.value("unmigrated", size):
-        fold.restore_unmigrated(snapshot)
-    else:
-        fold.restore(snapshot)
+    fold.restore(snapshot)
     return Start(fold, era, size)
+
+
+def _value_in_force(store: FoldStore, snapshot: Snapshot) -> Any:
+    """Return the value of the root in force where a snapshot was taken, or of the game's first entry."""
+    data = snapshot.cells.get(ROOT_KEY)
+    versions = () if data is None else codec.decode_as(data, RootCell).versions
+    if not versions:
+        return first_value(store)
+    return codec.decode_own(store.log.listed(versions[-1][1]).record or b"")
 
 
 class Moving:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from weighbridge.cid import BadCid, Cid
 from weighbridge.contract import Attachment, Problem, RuleSet
-from weighbridge.fold import Fold, History, origin_of
-from weighbridge.plugins import GROUPS, CannotRun, PinMismatch, Plugins
+from weighbridge.fold import Attach, Fold, FoldPin, History, Resolve, Resolved, origin_of
+from weighbridge.plugins import GROUPS, CannotRun, Plugins
+
+from weighbridge_services.resolving import asked_pins, attachments_of, fold_in, resolved, root_of
 
 
 class Running(NamedTuple):
@@ -26,11 +27,15 @@ class RuleSets(Protocol):
         ...
 
     def named(self, root: Any, name: str | None, pin: str | None) -> Running:
-        """Return a rule set by name and pin; None: the game's own, and whatever pin is here."""
+        """Return a rule set by name and pin; None: the game's own, and whatever pin is here. `root`: what attaches."""
+        ...
+
+    def asked(self, root: Any) -> str:
+        """Return the pin that a root without one asks for by what it attaches, whether that is here or not."""
         ...
 
     def attachments(self, root: Any) -> Mapping[str, Attachment]:
-        """Return what the first root attaches, by name."""
+        """Return what a root attaches, by name."""
         ...
 
 
@@ -44,39 +49,63 @@ class Configured:
     def first(self, root: Any) -> Running:
         """Return the rule set that the value of a game's first entry names."""
         fold = fold_in(root)
-        return self.named(root, _text(fold.get("name")), _text(fold.get("pin")))
+        return self.named(root, fold.name, fold.pin)
 
     def named(self, root: Any, name: str | None, pin: str | None) -> Running:
         """Return a rule set by name and pin."""
-        chosen = self._default if name is None else name
-        pins = {each: self._plugins.pin(each) for each in attached_in(root)}
-        ruleset = self._plugins.resolve(chosen, _cid(pin, chosen), pins)
-        return Running(ruleset, str(self._plugins.pin(chosen, pins)))
+        attached = fold_in(root).attached
+        ruleset, found, _ = resolved(self._plugins, FoldPin(name or self._default, pin, attached))
+        return Running(ruleset, found)
+
+    def asked(self, root: Any) -> str:
+        """Return the pin that a root without one asks for."""
+        fold = fold_in(root)
+        return str(self._plugins.pin(fold.name or self._default, asked_pins(self._plugins, fold)))
 
     def attachments(self, root: Any) -> Mapping[str, Attachment]:
-        """Return what the first root attaches, by name."""
-        return {name: self._plugins.attachment(name) for name in attached_in(root)}
+        """Return what a root attaches, by name."""
+        return attachments_of(self._plugins, fold_in(root))
+
+
+def resolver(rulesets: RuleSets) -> Resolve:
+    """Return what finds a game's next rule set. Raises CannotRun for what is not here."""
+
+    def resolve(fold: FoldPin) -> Resolved:
+        root = root_of(fold)
+        ruleset, pin = rulesets.named(root, fold.name, fold.pin)
+        return Resolved(ruleset, pin, rulesets.attachments(root))
+
+    return resolve
+
+
+def attacher(rulesets: RuleSets) -> Attach:
+    """Return what finds something that a later root attaches. Raises CannotRun for what is not here."""
+
+    def attach(settings: Mapping[str, Any]) -> Attachment:
+        return rulesets.attachments({"fold": {"with": [settings]}})[settings["name"]]
+
+    return attach
 
 
 def begin(game: str, root: Any, rulesets: RuleSets, history: History, running: Running | None = None) -> Fold:
     """Return a fold of a game at its start, or, with `running`, one to restore into. Raises CannotRun.
 
-    `root` is the value of the game's first entry.
+    `root` is the value of the game's first entry, or of the root in force where the fold is restored.
     """
     chosen = rulesets.first(root) if running is None else running
+    find = resolver(rulesets)
 
-    def resolve(name: str | None, pin: str | None) -> tuple[RuleSet, str]:
+    def resolve(fold: FoldPin) -> Resolved:
         try:
-            return rulesets.named(root, name, pin)
+            return find(fold)
         except CannotRun as error:
-            if pin is None:
-                raise
             # The entry that moves the game is still the old rule set's to fold; its transcript ends as everywhere.
-            return Absent(name or chosen.ruleset.name, error), pin
+            pin = fold.pin or rulesets.asked(root_of(fold))
+            return Resolved(Absent(fold.name or chosen.ruleset.name, error), pin, {})
 
     return Fold(
         game, chosen.ruleset, attachments=rulesets.attachments(root), pin=chosen.pin, history=history,
-        resolve=resolve,
+        resolve=resolve, attach=attacher(rulesets),
     )  # fmt: skip
 
 
@@ -95,29 +124,4 @@ class Absent(RuleSet):
 def wanted_origin(game: str, root: Any, default: str) -> str:
     """Return the origin of the transcript that a root asks for; what it leaves open is a `?`."""
     fold = fold_in(root)
-    return origin_of(game, _text(fold.get("name")) or default, _text(fold.get("pin")) or "?")
-
-
-def fold_in(root: Any) -> Mapping[str, Any]:
-    """Return a root's `fold`, or nothing where there is none to speak of: the fold itself reports a bad root."""
-    found = root.get("fold") if isinstance(root, dict) else None
-    return found if isinstance(found, dict) else {}
-
-
-def attached_in(root: Any) -> list[str]:
-    """Return the names of what a root attaches."""
-    found = fold_in(root).get("with", [])
-    several = found if isinstance(found, list) else [found]
-    return sorted({e["name"] for e in several if isinstance(e, dict) and isinstance(e.get("name"), str)})
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
-def _cid(text: str | None, name: str) -> Cid | None:
-    try:
-        return None if text is None else Cid.parse(text)
-    except BadCid as error:
-        says = f"the root names {name} with a pin that is no CID: {text!r}"
-        raise PinMismatch(says, name=name, wanted=text) from error
+    return origin_of(game, fold.name or default, fold.pin or "?")

@@ -197,10 +197,9 @@ class FoldStore:
             for old in too_many(self.snapshots.seqs(), keep):
                 self.snapshots.drop(old)
 
-    def save_unmigrated(self, snapshot: Snapshot) -> None:
+    def save_end(self, snapshot: Snapshot) -> None:
         """Keep a snapshot from where the game moved to a rule set that is not here. Needs an open batch."""
         self.snapshots.save(snapshot.size, snapshot.cells)
-        self.set_value(True, "unmigrated", snapshot.size)
 
     def snapshot_sizes(self, below: int) -> list[int]:
         """Return the sizes of the snapshots of at most `below` entries, the newest first."""

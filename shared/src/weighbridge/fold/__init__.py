@@ -1,10 +1,11 @@
 """The fold: entries in, table and transcript out."""
 
-from weighbridge.fold.engine import Fold, Resolve, Snapshot, SnapshotTooYoung, Step
+from weighbridge.fold.engine import Fold, Snapshot, SnapshotTooYoung, Step
 from weighbridge.fold.eras import FOLD_VERSION, encode_delta, origin_of
 from weighbridge.fold.history import History, MemoryHistory
 from weighbridge.fold.records import CODES
-from weighbridge.fold.roots import Root, read_root
+from weighbridge.fold.resolving import Attach, Resolve, Resolved, attached_pins
+from weighbridge.fold.roots import FoldPin, Root, read_root
 from weighbridge.fold.table import Cells, TableView
 from weighbridge.fold.world import Alert
 
@@ -12,16 +13,20 @@ __all__ = [
     "CODES",
     "FOLD_VERSION",
     "Alert",
+    "Attach",
     "Cells",
     "Fold",
+    "FoldPin",
     "History",
     "MemoryHistory",
     "Resolve",
+    "Resolved",
     "Root",
     "Snapshot",
     "SnapshotTooYoung",
     "Step",
     "TableView",
+    "attached_pins",
     "encode_delta",
     "origin_of",
     "read_root",

@@ -8,7 +8,7 @@ holds every cell that differs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import msgspec
@@ -23,6 +23,7 @@ from weighbridge.fold.history import History, MemoryHistory, WhatIf
 from weighbridge.fold.journal import Journal
 from weighbridge.fold.judging import list_record
 from weighbridge.fold.records import DAY, KERNEL_COLLECTIONS, RECEIPT
+from weighbridge.fold.resolving import Attach, Resolve, Resolved, names_another
 from weighbridge.fold.rootrecord import list_root, settle_waiting
 from weighbridge.fold.table import OVERLAY, Cells, TableView
 from weighbridge.fold.world import Alert, World
@@ -32,9 +33,6 @@ from weighbridge.log.merkle import MerkleLog
 
 STATE_EVERY = 4_096
 """The state root stands in the delta of every entry whose number (from 1) this divides."""
-
-Resolve = Callable[[str | None, str | None], tuple[RuleSet, str]]
-"""From a root's `fold.name` and `fold.pin` to the rule set that a node runs for it, and its pin."""
 
 
 class SnapshotTooYoung(Unavailable):
@@ -80,6 +78,7 @@ class Fold:
         pin: str = "scenario",
         history: History | None = None,
         resolve: Resolve | None = None,
+        attach: Attach | None = None,
     ) -> None:
         self._own: MemoryHistory | WhatIf | None = MemoryHistory() if history is None else None
         chosen: History = history if history is not None else self._own  # type: ignore[assignment]
@@ -88,7 +87,9 @@ class Fold:
         self._journal = Journal()
         self._base: tuple[int, dict[str, bytes]] = (0, {})
         self._resolve = resolve
-        self._pin = pin
+        self.world.pin, self.world.attach = pin, attach
+        self._carried: dict[str, bytes | None] = {}
+        """By key, what `migrate` found in the cells it changed: the next entry's delta begins there."""
         self._previous: tuple[Entry, Cid] | None = None
 
     # --- what it holds -------------------------------------------------------------------------------------
@@ -160,6 +161,8 @@ class Fold:
         world = self.world
         lowest = rulings.take(world, listed, self._eras.start)
         changed = world.cells.commit()
+        if self._carried:
+            changed, self._carried = {**changed, **self._carried}, {}
         while True:
             if lowest is not None:
                 self._refold(lowest, listed.entry.seq, changed)
@@ -277,18 +280,18 @@ class Fold:
             now = cells.raw(key)
             if now != changed[key]:
                 pairs.append((key, None if now is None else Cid.of(now)))
-        moved = self._moved()
+        resolved = self._moved()
         self._eras.touch(pairs)
         state = None
-        if ended or (world.seq + 1) % STATE_EVERY == 0 or moved:
+        if ended or (world.seq + 1) % STATE_EVERY == 0 or resolved is not None:
             state = self._eras.state_root()
             pairs = sorted([*pairs, ("_/state", state)])
         data = encode_delta(pairs)
         delta_cid = Cid.of(data)
         leaf = listed.cid.raw + delta_cid.raw
         self._eras.append(leaf)
-        if moved:
-            self._move(listed)
+        if resolved is not None:
+            self._move(listed, resolved)
         elif ended:
             self._trim()
         return Step(world.seq, listed.cid, tuple(pairs), data, delta_cid, leaf, state, tuple(world.alerts))
@@ -300,31 +303,29 @@ class Fold:
 
     # --- another pin ---------------------------------------------------------------------------------------
 
-    def _moved(self) -> bool:
-        """Whether the entry just folded brought a root into force that names another rule set or pin."""
-        versions = self.world.root_cell().versions
-        if not versions or versions[-1][0] != self.world.seq or self._resolve is None:
-            return False
-        held = self.world.root_at(self.world.seq)
-        named = held[0].fold if held is not None else None
-        if named is None or (named.name is None and named.pin is None):
-            return False
-        return named.pin not in (None, self._pin) or named.name not in (None, self.world.ruleset.name)
-
-    def _move(self, listed: Listed) -> None:
+    def _moved(self) -> Resolved | None:
+        """Return what folds from now on, if the entry just folded brought a root into force that names another pin."""
         world = self.world
+        versions = world.root_cell().versions
+        if not versions or versions[-1][0] != world.seq or self._resolve is None:
+            return None
         held = world.root_at(world.seq)
-        if held is None or self._resolve is None:
-            return
-        ruleset, pin = self._resolve(held[0].fold.name, held[0].fold.pin)
-        self._eras.move(listed.cid, ruleset.name, pin, world.seq + 1)
-        world.ruleset, self._pin = ruleset, pin
-        self._migrate()
-        world.forget()
-        self._journal = Journal(world.seq + 1)
-        self._base = (world.seq + 1, world.cells.everything())
+        if held is None:
+            return None
+        before = world.root_at(versions[-2][0]) if len(versions) > 1 else None
+        if not names_another(before and before[0].fold, held[0].fold, world.ruleset.name, world.pin):
+            return None
+        found = self._resolve(held[0].fold)
+        return None if (found.ruleset.name, found.pin) == (world.ruleset.name, world.pin) else found
 
-    def _migrate(self) -> None:
+    def _move(self, listed: Listed, to: Resolved) -> None:
+        world = self.world
+        self._eras.move(listed.cid, to.ruleset.name, to.pin, world.seq + 1)
+        world.ruleset, world.pin, world.attachments = to
+        self._migrate(world.seq + 1)
+
+    def _migrate(self, start: int) -> None:
+        """Migrate the cells as the ended transcript left them; the first entry from `start` on shows what changed."""
         cells = self.world.cells
         own = [key for key in cells.everything() if not key.startswith("_/")]
         view = TableView(cells)
@@ -339,32 +340,27 @@ class Fold:
                     del view[key]
 
         self.world.guard("migrate", self.world.game, move, None)
-        changed = cells.commit()
-        pairs = [(key, None if (now := cells.raw(key)) is None else Cid.of(now)) for key in sorted(changed)]
-        self._eras.touch(pairs)
+        self._carried = cells.commit()
+        self._eras.touch(
+            (key, None if (now := cells.raw(key)) is None else Cid.of(now)) for key in self._carried
+        )
+        self.world.forget()
+        self._journal = Journal(start)
+        self._base = (start, cells.everything())
 
     # --- snapshots -----------------------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:
-        """Return the fold as it stands."""
+        """Return the fold as it stands; just where it has moved to another pin, with the cells not migrated yet."""
+        cells = {**self.world.cells.everything(), **self._carried}
         return Snapshot(
             self.game,
             self.size,
-            self.world.cells.everything(),
+            {key: data for key, data in cells.items() if data is not None},
             self.origin,
             self._eras.log.leaf_hashes(),
             self._eras.start,
         )
-
-    def restore_unmigrated(self, snapshot: Snapshot) -> None:
-        """Go on from a snapshot taken where the game moved to this fold's pin on a node that had not its rule set.
-
-        That node could fold the entry that moved it, and not `migrate`; here the cells are migrated first.
-        """
-        self.restore(snapshot)
-        self._migrate()
-        self.world.forget()
-        self._base = (snapshot.size, self.world.cells.everything())
 
     def what_if(self) -> Fold:
         """Return a fold that stands where this one stands, to fold entries that are listed nowhere. This one stays."""
@@ -375,15 +371,20 @@ class Fold:
             world.ruleset,
             scenario=world.scenario,
             attachments=world.attachments,
-            pin=self._pin,
+            pin=world.pin,
             history=history,
+            attach=world.attach,
         )
         other.restore(self.snapshot())
         other._own, other._journal, other._base = history, self._journal.copy(), self._base
         return other
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go on from a snapshot. The history must hold the entries before it."""
+        """Go on from a snapshot. The history must hold the entries before it.
+
+        Of one from where the game moved to this fold's pin the cells are migrated: who took it may have had no
+        rule set to do so.
+        """
         world = self.world
         world.cells = Cells(snapshot.cells)
         world.table = TableView(world.cells)
@@ -396,3 +397,6 @@ class Fold:
         self._previous = None if last is None else (last.entry, last.cid)
         if last is not None:
             world.seq, world.at = last.entry.seq, last.entry.at
+        self._carried = {}
+        if snapshot.size and snapshot.size == snapshot.era_start:
+            self._migrate(snapshot.size)

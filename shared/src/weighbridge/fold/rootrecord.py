@@ -8,6 +8,7 @@ from weighbridge.contract import Problem
 from weighbridge.fold import answers
 from weighbridge.fold.context import attached_record
 from weighbridge.fold.judging import apply_docket, judge_docket
+from weighbridge.fold.resolving import contradictions
 from weighbridge.fold.roots import Root, read_root
 from weighbridge.fold.world import ROOT_KEY, RootCell, World
 from weighbridge.log.entries import Listed
@@ -66,13 +67,21 @@ def _read(world: World, value: Any) -> tuple[Root | None, list[Problem]]:
         if unknown and not problems:
             says = answers.listed(", ", unknown)
             world.report("unknown-field", world.game, f"Nobody knows these fields of the root: {says}.")
+    held = world.root_at(world.seq)
+    if root is not None and held is not None:
+        problems += contradictions(held[0].fold, root.fold, world.pin)
+    hopeless = bool(problems)
     for settings in root.fold.attached if root is not None else ():
-        problems += _attach(world, settings)
+        if not hopeless or world.attach is None or settings["name"] in world.attachments:
+            problems += _attach(world, settings)
     return root, problems
 
 
 def _attach(world: World, settings: dict[str, Any]) -> list[Problem]:
     attachment = world.attachments.get(settings["name"])
+    if attachment is None and world.attach is not None:
+        # Whether a node has it is no outcome: without it this entry is not folded here.
+        attachment = world.attach(settings)
     if attachment is None:
         return [Problem("$.fold.with", f"no attachment named {settings['name']} is loaded here")]
     record = attached_record(world, settings)

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from weighbridge.cid import BadCid, Cid
 from weighbridge.contract import Problem
 from weighbridge.dice import QUICKNET, Chain, chain_of
 from weighbridge.identity import Policy, parse_policy
@@ -107,6 +108,27 @@ def _floods(value: Any, problems: list[Problem]) -> dict[str, int]:
     return {key: _number(value, key, n, (1, 1_000_000), problems, "$.floods") for key, n in FLOODS.items()}
 
 
+def _attached_pins(attached: list[dict[str, Any]]) -> list[Problem]:
+    named: dict[str, str] = {}
+    for settings in attached:
+        pin, name = settings.get("pin"), settings["name"]
+        if pin is None:
+            continue
+        if not isinstance(pin, str) or not _is_cid(pin):
+            return [Problem("$.fold.with.pin", "the CID that an attachment has as its pin")]
+        if named.setdefault(name, pin) != pin:
+            return [Problem("$.fold.with.pin", "one for each name: two versions cannot be attached at once")]
+    return []
+
+
+def _is_cid(text: str) -> bool:
+    try:
+        Cid.parse(text)
+    except BadCid:
+        return False
+    return True
+
+
 def _fold(value: Any, problems: list[Problem]) -> FoldPin:
     if value is None:
         return FoldPin()
@@ -126,6 +148,7 @@ def _fold(value: Any, problems: list[Problem]) -> FoldPin:
     ):
         problems.append(Problem("$.fold.with", "a map, or a list of maps, each with a name"))
         attached = []
+    problems += _attached_pins(attached)
     if problems:
         return FoldPin()
     return FoldPin(value.get("name"), value.get("pin"), tuple(attached))

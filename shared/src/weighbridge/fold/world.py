@@ -15,6 +15,7 @@ from weighbridge.errors import Refused
 from weighbridge.fold.breach import FoldStopped, RuleBreach
 from weighbridge.fold.history import History
 from weighbridge.fold.records import DAY, Mark, Pending, collection_of, place_of
+from weighbridge.fold.resolving import Attach
 from weighbridge.fold.roots import Root, read_root
 from weighbridge.fold.table import Cells, TableView
 from weighbridge.identity.syntax import is_tid, tid_time
@@ -63,6 +64,8 @@ class World:
         self.history = history
         self.attachments = attachments
         self.scenario = scenario
+        self.pin = ""
+        self.attach: Attach | None = None
         self.cells = Cells()
         self.table = TableView(self.cells)
         self.seq = 0

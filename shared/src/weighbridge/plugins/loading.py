@@ -84,11 +84,15 @@ class Plugins:
             )
         return loaded
 
-    def attachment(self, name: str) -> Attachment:
-        """Return an attachment by name. Errors: as `load`; `PluginBroken` for what can only own a game."""
+    def attachment(self, name: str, wanted: Cid | None = None) -> Attachment:
+        """Return an attachment by name, with the pin that a root names for it; None: whatever pin is here.
+
+        Errors: as `load`; `PinMismatch`; `PluginBroken` for what can only own a game.
+        """
         loaded = self.load(RULESETS, name)
         if not isinstance(loaded, Attachment):
             raise PluginBroken(f"{name} is a rule set and no attachment; name it in fold.name", name=name)
+        _hold(name, self.pin(name), wanted)
         return loaded
 
     def pin(self, name: str, attachments: Mapping[str, Cid] | None = None) -> Cid:
@@ -103,14 +107,8 @@ class Plugins:
         `PinMismatch`, both `CannotRun`; and those of `load`.
         """
         ruleset = self.ruleset(name)
-        if wanted is not None and (here := self.pin(name, attachments)) != wanted:
-            raise PinMismatch(
-                f"the root names {name} with pin {wanted}, and here it has {here}; install the version that the "
-                "root names, or wait for a root that names this one",
-                name=name,
-                wanted=str(wanted),
-                here=str(here),
-            )
+        if wanted is not None:
+            _hold(name, self.pin(name, attachments), wanted)
         return ruleset
 
     def _only(self, group: str, name: str) -> Found:
@@ -164,3 +162,14 @@ def _rule_set(loaded: object, found: Found) -> RuleSet | Attachment:
         says = f"is of a class in {package_of(loaded)}, which its pin would not cover"
         raise PluginBroken(f"{what} {says}; define it in its own package", name=found.name)
     return loaded
+
+
+def _hold(name: str, here: Cid, wanted: Cid | None) -> None:
+    if wanted is not None and here != wanted:
+        raise PinMismatch(
+            f"the root names {name} with pin {wanted}, and here it has {here}; install the version that the "
+            "root names, or wait for a root that names this one",
+            name=name,
+            wanted=str(wanted),
+            here=str(here),
+        )
