@@ -112,6 +112,11 @@ async def test_entries_come_with_the_cells_they_changed_page_by_page(
     assert (await folding.ask("entries", start=season.size, count=10))["entries"] == []
 
 
+async def test_grades_are_told_of_the_entries_asked_about(folding: Folding, season: Season) -> None:
+    found = await folding.ask("grades", seqs=[0, season.size, -1])
+    assert found == {"grades": ["proved-now", None, None], "size": season.size}
+
+
 REFUSED = [
     pytest.param(
         "leaf", {"origin": "nowhere", "index": 0}, "no-such-leaf", id="a transcript that is not here"

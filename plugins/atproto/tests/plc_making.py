@@ -1,13 +1,15 @@
-"""Histories of did:plc made for tests: operations signed by whoever is said to, and taken at any time."""
+"""Histories of did:plc made for tests, signed by whoever is said to and taken at any time, and a directory of them."""
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
+from aiohttp import web
 from repo_making import Key
 from weighbridge.repos import Cid, codec
 
@@ -71,3 +73,31 @@ class Plc:
     def data(self) -> bytes:
         """What a directory answers."""
         return json.dumps(self.entries).encode()
+
+
+class Directory:
+    """A directory of histories and documents, which can be dark, and change its mind between two askings."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.answers: dict[str, list[bytes]] = {}
+        """By path; the last one is given again and again."""
+        self.status = 200
+        self.asked: list[str] = []
+        self.held = asyncio.Event()
+        self.held.set()
+
+    def has(self, *histories: Plc) -> None:
+        for plc in histories:
+            self.answers[f"/{plc.did}/log/audit"] = [plc.data]
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        self.asked.append(request.path)
+        await self.held.wait()
+        answers = self.answers.get(request.path, [])
+        if self.status != 200 or not answers:
+            return web.Response(status=404 if self.status == 200 else self.status)
+        return web.Response(body=answers.pop(0) if len(answers) > 1 else answers[0])
+
+    async def hang_up(self) -> None:
+        """Nothing is connected for good."""

@@ -8,10 +8,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from aiohttp import web
 from atproto_helping import document
 from atproto_host import hosting
-from plc_making import BEGIN, HOUR, Plc
+from plc_making import BEGIN, HOUR, Directory, Plc
 from repo_making import ALICE, Key
 from weighbridge.ports import KeyAsked, OpensVoucher, Pause, Vouched
 from weighbridge.repos import P256, RAW, Cid
@@ -26,34 +25,6 @@ STRONG, WEAK, EVIL = Key(P256, 7), Key(number=8), Key(number=6)
 FIRST, SECOND = Key(number=3), Key(number=4)
 BOTH = [STRONG, WEAK]
 DOC = str(Cid.of(b"what the lister calls its document", RAW))
-
-
-class Directory:
-    """A directory of histories and documents, which can be dark, and change its mind between two askings."""
-
-    def __init__(self) -> None:
-        self.url = ""
-        self.answers: dict[str, list[bytes]] = {}
-        """By path; the last one is given again and again."""
-        self.status = 200
-        self.asked: list[str] = []
-        self.held = asyncio.Event()
-        self.held.set()
-
-    def has(self, *histories: Plc) -> None:
-        for plc in histories:
-            self.answers[f"/{plc.did}/log/audit"] = [plc.data]
-
-    async def handle(self, request: web.Request) -> web.StreamResponse:
-        self.asked.append(request.path)
-        await self.held.wait()
-        answers = self.answers.get(request.path, [])
-        if self.status != 200 or not answers:
-            return web.Response(status=404 if self.status == 200 else self.status)
-        return web.Response(body=answers.pop(0) if len(answers) > 1 else answers[0])
-
-    async def hang_up(self) -> None:
-        """Nothing is connected for good."""
 
 
 class Asking:

@@ -28,6 +28,7 @@ from weighbridge_services.ingest.lister import operator_envelope
 from weighbridge_services.ingest.notes import make_receipt, read_checkpoint
 from weighbridge_services.ingest.opening import Refusal
 from weighbridge_services.ingest.ownlog import OwnLog
+from weighbridge_services.ingest.proving import Proving
 from weighbridge_services.ingest.receipts import Receipts
 from weighbridge_services.ingest.setting import Setting
 from weighbridge_services.ingest.sources.configured import open_source, plugin_of
@@ -58,6 +59,7 @@ class Follower:
         self.withholding = Withholding(setting)
         self.finder: Finder | None = None
         """What reads this node's own source, if its configuration names one."""
+        self.proving = Proving(setting)
         self._clock = ClockWatch(setting)
         self._lock = asyncio.Lock()
         self._last: Listed | None = None
@@ -78,6 +80,7 @@ class Follower:
         if plugin_of(self.setting) is not None:
             opened = partial(open_source, self.setting)
             self.finder = Finder(self.setting, opened, self.withholding.take_found)
+        self.proving.open()
         await self.setting.store.run(self._load)
         await self._own.bring_up()
         await self._receipts.bring_up()
@@ -97,6 +100,7 @@ class Follower:
         self._spawn(self._clock.run())
         self._spawn(self._watch())
         self._spawn(self._introduce())
+        self._spawn(self.proving.run())
         if self.finder is not None:
             self._spawn(self.finder.run())
 
@@ -106,6 +110,7 @@ class Follower:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.proving.close()
 
     def health(self) -> dict[str, Any]:
         """Return how it is."""
@@ -122,6 +127,7 @@ class Follower:
             "checkpoint": self._receipts.size,
             "lag": max(0, self._seen - size),
             **self.withholding.health(),
+            **self.proving.health(),
             **({} if self.finder is None else self.finder.health()),
             "unhealthy": unhealthy,
         }
@@ -132,6 +138,7 @@ class Follower:
         self._operators = store.operators()
         self._receipts.load()
         self.withholding.load()
+        self.proving.load()
         self._advance()
 
     def _advance(self) -> None:
@@ -148,8 +155,11 @@ class Follower:
     async def _take_entries(self, messages: Sequence[Incoming]) -> None:
         await self._park()
         taken = await take_all(self.setting.openers, [each.data for each in messages], self.setting.uri)
+        await self.proving.ask(taken)
         async with self._lock:
             fresh, fault = await self._sorted(taken)
+            fresh, false = self.proving.contradicted(fresh)
+            fault = false or fault
             if fresh:
                 await self._keep(fresh)
             if fault is not None:
@@ -191,7 +201,7 @@ class Follower:
         # A crash before this loses nothing: reading begins where the ledger ends.
         self.setting.crash("after-verify")
         entries = [each.listed for each in fresh]
-        operators = await self.setting.store.run(self.setting.store.keep_followed, entries)
+        operators = await self.proving.keep(entries)
         # A crash here leaves entries that only the ledger knows: the start publishes them.
         self.setting.crash("after-persist")
         self._last = entries[-1]
@@ -229,6 +239,10 @@ class Follower:
 
     async def _consider(self) -> None:
         """Compare the lister's checkpoints with the log as verified here, and cosign the newest that may be."""
+        late = None if self.fault is not None else await self.proving.late_fault()
+        if late is not None:
+            await self._accuse(late)
+            return
         size, now = self.setting.store.size, self.setting.clock.now()
         ready = [self._waiting[each] for each in sorted(self._waiting) if each <= size]
         for reached in ready:
@@ -256,8 +270,9 @@ class Follower:
             return True
         keys = self.setting.node.keys
         receipt = make_receipt(
-            keys.records, keys.log, self.setting.node.name, self.setting.uri, reached.note, now // SECOND
-        )
+            keys.records, keys.log, self.setting.node.name, self.setting.uri, reached.note, now // SECOND,
+            self.proving.unproved(reached.size),
+        )  # fmt: skip
         await self._receipts.publish(reached, receipt)
         self._waiting = {size: each for size, each in self._waiting.items() if size > reached.size}
         return True
@@ -304,7 +319,7 @@ class Follower:
             self._reconnects = reconnects
         elif self._own.behind:
             await self._own.bring_up()
-        if self.fault is None and self._waiting:
+        if self.fault is None:
             await self._consider()
         await self.withholding.due(self._publish)
 

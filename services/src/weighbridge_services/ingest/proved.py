@@ -8,6 +8,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 from weighbridge import codec
 from weighbridge.fold.grades import Span, spans_of
+from weighbridge.fold.records import ACCOUNT
 from weighbridge.identity import OperatorRecord
 from weighbridge.log.entries import Entry, Listed
 from weighbridge.ports import KeyAsked, Vouched
@@ -80,6 +81,19 @@ def unproved_in(seqs: Sequence[int], size: int) -> tuple[Span, ...]:
     return spans_of(seqs, size)
 
 
+class Counts(msgspec.Struct, frozen=True):
+    """How many entries list a record or its end, and how many of these say what a host said of an account."""
+
+    records: int = 0
+    said: int = 0
+
+    def with_more(self, entries: Iterable[Entry]) -> Counts:
+        """Return the counts with more entries."""
+        uris = [entry.uri for entry in entries if entry.uri is not None]
+        said = sum(uri.split("/")[3] == ACCOUNT for uri in uris)
+        return Counts(self.records + len(uris), self.said + said)
+
+
 class Kept:
     """The ledger's part, for the ledger's own thread."""
 
@@ -87,8 +101,8 @@ class Kept:
         self._store = store
         self._prefix = f"ingest/{token(store.game)}"
 
-    def load(self) -> tuple[dict[Pair, Found], dict[int, Waiting], int]:
-        """Return what is known of pairs, the entries that wait, ascending, and how many list something."""
+    def load(self) -> tuple[dict[Pair, Found], dict[int, Waiting], Counts]:
+        """Return what is known of pairs, the entries that wait, ascending, and how many entries list something."""
         found = {
             Pair(*name.split(" ")): codec.decode_as(data, Found) for name, data in self._all("key").items()
         }
@@ -96,18 +110,20 @@ class Kept:
         for name, data in sorted(self._all("unproved").items()):
             did, key, doc, at = codec.decode_as(data, tuple[str, str, str, int])
             waiting[int(name)] = Waiting(Pair(did, key), doc, at)
-        count = self._store.ledger.values.get(f"{self._prefix}/records")
-        return found, waiting, int.from_bytes(count or b"", "big")
+        counts = self._store.ledger.values.get(f"{self._prefix}/records")
+        return found, waiting, Counts() if counts is None else codec.decode_as(counts, Counts)
 
     def keep(
-        self, entries: Sequence[Listed], waiting: Mapping[int, Waiting], records: int
+        self, entries: Sequence[Listed], waiting: Mapping[int, Waiting], counts: Counts
     ) -> list[OperatorRecord]:
-        """Write followed entries, which of them wait, and how many in all list something, in one batch.
+        """Write followed entries, which of them wait, and the counts with them, in one batch.
 
         Returns the operator records among them.
         """
         with self._store.ledger.batch():
-            self._store.ledger.values.set(f"{self._prefix}/records", records.to_bytes(8, "big"))
+            self._store.ledger.values.set(
+                f"{self._prefix}/records", codec.encode(msgspec.to_builtins(counts))
+            )
             for seq, each in waiting.items():
                 data = codec.encode([each.pair.did, each.pair.key, each.doc, each.at])
                 self._store.ledger.values.set(f"{self._prefix}/unproved/{seq:016}", data)
@@ -117,7 +133,7 @@ class Kept:
         """Write what was found out about a pair, and that some entries wait no more."""
         with self._store.ledger.batch():
             self._store.ledger.values.set(
-                f"{self._prefix}/key/{pair.did} {pair.key}", codec.encode(_plain(found))
+                f"{self._prefix}/key/{pair.did} {pair.key}", codec.encode(msgspec.to_builtins(found))
             )
             for seq in seqs:
                 self._store.ledger.values.delete(f"{self._prefix}/unproved/{seq:016}")
@@ -125,7 +141,3 @@ class Kept:
     def _all(self, kind: str) -> dict[str, bytes]:
         start, values = f"{self._prefix}/{kind}/", self._store.ledger.values
         return {name.removeprefix(start): values.get(name) or b"" for name in values.names(start)}
-
-
-def _plain(found: Found) -> object:
-    return msgspec.to_builtins(found)

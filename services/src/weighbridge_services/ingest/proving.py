@@ -21,7 +21,16 @@ from weighbridge.log.entries import Listed
 from weighbridge.ports import OpensVoucher, Vouched, Voucher
 
 from weighbridge_services.ingest.following import Fault, Taken, bad_proof
-from weighbridge_services.ingest.proved import Found, Kept, Pair, Waiting, found_of, unproved_in, waiting_of
+from weighbridge_services.ingest.proved import (
+    Counts,
+    Found,
+    Kept,
+    Pair,
+    Waiting,
+    found_of,
+    unproved_in,
+    waiting_of,
+)
 from weighbridge_services.ingest.setting import Setting
 from weighbridge_services.ingest.sources.configured import GROUP, plugin_of
 
@@ -46,12 +55,10 @@ log = structlog.get_logger()
 class Proving:
     """The keys of one game's authors."""
 
-    def __init__(self, setting: Setting, patience: float = PATIENCE, retry: float = RETRY) -> None:
+    def __init__(self, setting: Setting) -> None:
         self._setting = setting
         self._voucher: Voucher | None = None
         self._kept = Kept(setting.store)
-        self._patience = patience
-        self._retry = retry
         self._found: dict[Pair, Found] = {}
         self._waiting: dict[int, Waiting] = {}
         self._asking: dict[Pair, asyncio.Task[None]] = {}
@@ -59,7 +66,7 @@ class Proving:
         self._next: dict[Pair, float] = {}
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._hurried_until = 0.0
-        self._records = 0
+        self._counts = Counts()
         self._false = False
         self.seen = 0
         """How many of the unproved entries a quorum of operators has seen, as the fold last said."""
@@ -76,7 +83,7 @@ class Proving:
 
     def load(self) -> None:
         """Take up what the ledger holds. In the ledger's thread."""
-        self._found, self._waiting, self._records = self._kept.load()
+        self._found, self._waiting, self._counts = self._kept.load()
         self._false = any(each.verdict == "contradicted" for each in self._found.values())
 
     async def close(self) -> None:
@@ -90,12 +97,12 @@ class Proving:
 
     def health(self) -> dict[str, object]:
         """Return how many records have which grade here, and whether there is somebody to ask."""
-        unproved = len(self._waiting)
+        counts, unproved = self._counts, len(self._waiting)
         seen = min(self.seen, unproved)
         grades = {
-            "proved-now": self._records - unproved,
+            "proved-now": counts.records - counts.said - unproved,
             "seen-by-quorum": seen,
-            "lister-says": unproved - seen,
+            "lister-says": counts.said + unproved - seen,
         }
         return {"grades": grades, "vouches": self._voucher is not None}
 
@@ -113,7 +120,7 @@ class Proving:
         tasks = [task for each in wanted.values() if (task := self._begin(each)) is not None]
         loop = asyncio.get_running_loop()
         if tasks and loop.time() >= self._hurried_until:
-            _, late = await asyncio.wait(tasks, timeout=self._patience)
+            _, late = await asyncio.wait(tasks, timeout=PATIENCE)
             if late:
                 self._hurried_until = loop.time() + IMPATIENCE
 
@@ -133,10 +140,10 @@ class Proving:
             for each in entries
             if (one := waiting_of(each.entry)) is not None and not self._holds(one)
         }
-        records = self._records + sum(each.entry.uri is not None for each in entries)
-        operators = await self._setting.store.run(self._kept.keep, entries, waiting, records)
+        counts = self._counts.with_more(each.entry for each in entries)
+        operators = await self._setting.store.run(self._kept.keep, entries, waiting, counts)
         self._waiting |= waiting
-        self._records = records
+        self._counts = counts
         return operators
 
     def unproved(self, size: int) -> tuple[Span, ...]:
@@ -174,7 +181,7 @@ class Proving:
             vouched = await answer_of(voucher, waiting)
         found, pair = found_of(vouched, waiting, at), waiting.pair
         if found.verdict == "unavailable":
-            wait = min(self._retry * 2 ** min(self._tried[pair], 20), RETRY_MOST)
+            wait = min(RETRY * 2 ** min(self._tried[pair], 20), RETRY_MOST)
             self._tried[pair] += 1
             self._next[pair] = asyncio.get_running_loop().time() + wait
             log.info("key", game=self._setting.uri, did=pair.did, says=found.says)

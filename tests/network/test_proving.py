@@ -1,0 +1,273 @@
+"""Followers find out themselves whose the keys are that a lister's log names, and say in their receipts where not."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ingest_games import GAME, CoinPlugins, Table
+from nodes import World, until, until_async
+from repo_making import ALICE, Key, Made
+from test_ingest_following import NOW, Crooked, finding
+from weighbridge import codec
+from weighbridge.cid import Cid
+from weighbridge.identity import open_envelope
+from weighbridge.log.entries import Listed, make_entry
+from weighbridge.ports import KeyAsked, Vouched
+from weighbridge.repos import P256, Proved, carry, open_carried
+from weighbridge_atproto import open_keys
+from weighbridge_services.ingest import proving
+from weighbridge_services.ingest.follower import Follower
+from weighbridge_services.ingest.opening import log_message
+from weighbridge_services.node import Node
+from weighbridge_services.subjects import token
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "plugins" / "atproto" / "tests"))
+
+from atproto_host import hosting
+from plc_making import BEGIN, HOUR, Directory, Plc
+
+NOTES = "example.coin.note"
+DOC = Cid.of(b"document", 0x55)
+STRONG, FIRST, SECOND, LISTERS_OWN = Key(P256, 7), Key(number=3), Key(number=4), Key(number=6)
+
+
+class Keys:
+    """A source that vouches as a test tells it to; what it has no answer for waits until it has one."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Vouched] = {}
+        self.asked: list[KeyAsked] = []
+        self._news = asyncio.Event()
+
+    def __call__(self, settings: Any, folder: str) -> Any:
+        return open_keys(settings, folder)
+
+    def open_voucher(self, settings: Any, folder: str) -> Keys:
+        return self
+
+    def say(self, did: str, verdict: Any) -> None:
+        self.answers[did] = Vouched(verdict, f"it is {verdict}", "document", str(DOC))
+        self._news.set()
+
+    async def vouch(self, asked: KeyAsked) -> Vouched:
+        self.asked.append(asked)
+        while asked.did not in self.answers:
+            self._news.clear()
+            await self._news.wait()
+        return self.answers[asked.did]
+
+    async def close(self) -> None:
+        """It is the test's."""
+
+
+@pytest.fixture
+async def table(world: World) -> AsyncIterator[Table]:
+    made = Table(world)
+    try:
+        yield made
+    finally:
+        await made.clear()
+
+
+@pytest.fixture
+def keys(monkeypatch: pytest.MonkeyPatch) -> Keys:
+    made = Keys()
+    monkeypatch.setitem(CoinPlugins.sources, "keys", made)
+    monkeypatch.setattr(proving, "PATIENCE", 0.2)
+    return made
+
+
+@pytest.fixture
+async def directory(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Directory]:
+    monkeypatch.setitem(CoinPlugins.sources, "keys", open_keys)
+    async with hosting(Directory()) as made:
+        yield made
+
+
+async def laid(table: Table, followers: int = 1, source: str = 'plugin = "keys"') -> Crooked:
+    """A lister in the hands of a test, and followers whose source finds out whose keys are whose."""
+    await table.lay(followers=followers, recorded=True)
+    for number, node in enumerate(table.nodes[1:], 1):
+        path = node.folder / "weighbridge.toml"
+        path.write_text(path.read_text() + f"[games.source]\n{source}\n")
+        table.nodes[number] = Node.open(node.folder)
+    crooked = Crooked(table)
+    await crooked.open()
+    return crooked
+
+
+def by_directory(directory: Directory) -> str:
+    return f'plugin = "keys"\ndirectory = "{directory.url}"\ndevelopment = true'
+
+
+async def up(table: Table, name: str = "bela") -> Follower:
+    follower = (await table.up(name)).games[0]
+    assert isinstance(follower, Follower)
+    return follower
+
+
+async def write(crooked: Crooked, did: str, key: Key, rkey: str = "a") -> Listed:
+    """List a record of somebody's repository as signed with a key, its proof sound down to that."""
+    repo, path = Made(did, key), f"{NOTES}/{rkey}"
+    value = {"$type": NOTES, "game": GAME, "text": "hello"}
+    repo.commit({path: value})
+    assert repo.last is not None
+    proved = Proved(repo.last, repo.tree.get(path), codec.encode(value))
+    opened = open_carried(carry(f"at://{did}/{path}", key.public.did_key, DOC, proved, repo.tree.prove(path)))
+    listed = make_entry(
+        crooked.last, game=GAME, at=NOW, op="create", uri=str(opened.uri), author=did, record=opened.record,
+        prov=opened.prov,
+    )  # fmt: skip
+    await crooked.list(listed, log_message(listed))
+    await crooked.sign()
+    return listed
+
+
+async def unproved_at(table: Table, size: int, number: int = 1) -> list[list[int]]:
+    """What a follower's receipt of so many entries names as unproved."""
+    subjects = table.nodes[number].subjects(GAME)
+
+    async def receipt() -> Any:
+        return await table.bus(number).last(subjects.stream("RECORDS"), subjects.checkpoint(size))
+
+    found = await until_async(receipt, what=f"a receipt of {size} entries")
+    message: Any = codec.decode(found.data)
+    unproved: list[list[int]] = open_envelope(message["envelope"]).value.get("unproved", [])
+    return unproved
+
+
+async def cosigned(table: Table, size: int, number: int = 1) -> bool:
+    subjects = table.nodes[number].subjects(GAME)
+    return await table.bus(number).last(subjects.stream("RECORDS"), subjects.checkpoint(size)) is not None
+
+
+def kept(follower: Follower, did: str, key: Key) -> dict[str, Any]:
+    """What the follower's ledger keeps of a key."""
+    name = f"ingest/{token(GAME)}/key/{did} {key.public.did_key}"
+    value: Any = codec.decode(follower.setting.store.ledger.values.get(name) or codec.encode({}))
+    return dict(value)
+
+
+async def test_a_lister_that_says_its_own_key_is_a_players_is_found_out_by_every_follower(
+    table: Table, directory: Directory
+) -> None:
+    alice = Plc([STRONG], FIRST)
+    directory.has(alice)
+    crooked = await laid(table, 2, by_directory(directory))
+    for name in ("bela", "cora"):
+        await up(table, name)
+    await write(crooked, alice.did, FIRST)
+    assert [await unproved_at(table, 3, number) for number in (1, 2)] == [[], []]
+    forged = await write(crooked, alice.did, LISTERS_OWN, "b")
+    value = await finding(table, "bad-proof")
+    assert (value["about"], value["seq"], value["entry"]) == (forged.entry.uri, 3, forged.data)
+    assert value["key"] == LISTERS_OWN.public.did_key
+    games = [table.services[name][0].games[0] for name in ("bela", "cora")]
+    await until(lambda: all(game.health()["unhealthy"] for game in games))
+    await write(crooked, alice.did, FIRST, "c")
+    assert [game.setting.store.size for game in games] == [3, 3]
+    assert [await cosigned(table, size, number) for size in (4, 5) for number in (1, 2)] == [False] * 4
+
+
+async def test_a_key_that_is_changed_later_unmakes_nothing_neither_here_nor_for_who_joins_late(
+    table: Table, directory: Directory
+) -> None:
+    alice = Plc([STRONG], FIRST, at=BEGIN - 100 * HOUR)
+    directory.has(alice)
+    crooked = await laid(table, 2, by_directory(directory))
+    bela = await up(table)
+    await write(crooked, alice.did, FIRST)
+    assert await unproved_at(table, 3) == []
+    assert kept(bela, alice.did, FIRST)["grade"] == "proved-now"
+    alice.change(SECOND, STRONG, NOW + HOUR, rotation=[STRONG])
+    directory.has(alice)
+    await table.down("bela")
+    assert (await up(table)).health()["grades"] == {"proved-now": 3, "seen-by-quorum": 0, "lister-says": 0}
+    cora = await up(table, "cora")
+    assert await unproved_at(table, 3, 2) == []
+    found = kept(cora, alice.did, FIRST)
+    assert (found["grade"], found["how"], found["doc"]) == ("proved-now", "plc-log", alice.entries[0]["cid"])
+    assert found["good_to"] == NOW + HOUR
+
+
+async def test_one_dark_host_holds_up_nobody_and_the_receipts_say_what_is_unproved(
+    table: Table, keys: Keys
+) -> None:
+    crooked = await laid(table)
+    follower = await up(table)
+    await write(crooked, ALICE, FIRST)
+    assert await unproved_at(table, 3) == [[2, 3]]
+    assert follower.health()["grades"] == {"proved-now": 2, "seen-by-quorum": 0, "lister-says": 1}
+    await crooked.introduce()
+    await crooked.sign()
+    assert await unproved_at(table, 4) == [[2, 3]]
+    keys.say(ALICE, "vouched")
+    await until(lambda: follower.health()["grades"]["lister-says"] == 0)
+    assert kept(follower, ALICE, FIRST)["grade"] == "proved-now"
+    await write(crooked, ALICE, FIRST, "b")
+    assert await unproved_at(table, 5) == []
+    assert len(keys.asked) == 1
+
+
+async def test_what_was_unproved_before_a_restart_is_asked_about_after_it(table: Table, keys: Keys) -> None:
+    crooked = await laid(table)
+    await up(table)
+    await write(crooked, ALICE, FIRST)
+    assert await unproved_at(table, 3) == [[2, 3]]
+    await table.down("bela")
+    keys.say(ALICE, "vouched")
+    follower = await up(table)
+    await until(lambda: follower.health()["grades"]["lister-says"] == 0)
+    await crooked.introduce()
+    await crooked.sign()
+    assert await unproved_at(table, 4) == []
+
+
+async def test_a_false_key_that_is_found_out_after_its_receipt_ends_the_following_for_good(
+    table: Table, keys: Keys
+) -> None:
+    crooked = await laid(table)
+    follower = await up(table)
+    await write(crooked, ALICE, LISTERS_OWN)
+    assert await unproved_at(table, 3) == [[2, 3]]
+    keys.say(ALICE, "contradicted")
+    assert (await finding(table, "bad-proof"))["seq"] == 2
+    await until(lambda: follower.fault is not None)
+    await table.down("bela")
+    follower = await up(table)
+    await until(lambda: follower.fault is not None)
+    await crooked.introduce()
+    await crooked.sign()
+    await until(lambda: follower.health()["unhealthy"] != [])
+    assert not await cosigned(table, 4)
+
+
+async def test_a_voucher_that_fails_leaves_the_entry_unproved_and_the_follower_whole(
+    table: Table, keys: Keys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(asked: KeyAsked) -> Vouched:
+        raise ZeroDivisionError("a fault of the plugin's")
+
+    monkeypatch.setattr(keys, "vouch", fail)
+    crooked = await laid(table)
+    await up(table)
+    await write(crooked, ALICE, FIRST)
+    assert await unproved_at(table, 3) == [[2, 3]]
+    assert table.services["bela"][1].failure is None
+
+
+async def test_a_follower_without_a_source_that_knows_dids_says_that_it_has_proved_none(
+    table: Table, tmp_path: Path
+) -> None:
+    lines = tmp_path / "none.jsonl"
+    lines.write_text("")
+    crooked = await laid(table, source=f'plugin = "jsonl"\nfile = "{lines}"')
+    follower = await up(table)
+    await write(crooked, ALICE, FIRST)
+    assert await unproved_at(table, 3) == [[2, 3]]
+    assert follower.health()["vouches"] is False
