@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from weighbridge.cid import Cid
 from weighbridge.codec import cid_of
 from weighbridge.log.merkle import MerkleLog
-from weighbridge.tree import Tree
+from weighbridge.tree.state import StateTree
 
 FOLD_VERSION = 1
 """The version of the kernel's fold: part of every origin, since another fold gives another transcript."""
@@ -27,7 +27,7 @@ class Eras:
         self.log = MerkleLog()
         self.start = 0
         self.ended: tuple[tuple[str, int, bytes], ...] = ()
-        self._tree = Tree.empty()
+        self._tree = StateTree()
         self._touched: dict[str, Cid | None] = {}
 
     def touch(self, delta: Iterable[tuple[str, Cid | None]]) -> None:
@@ -37,7 +37,7 @@ class Eras:
     def state_root(self) -> Cid:
         """Return the root of the tree over all cells."""
         if self._touched:
-            self._tree = self._tree.update(self._touched)
+            self._tree.update(self._touched)
             self._touched = {}
         return self._tree.root
 
@@ -68,7 +68,8 @@ class Eras:
         """Go on from a snapshot's leaves (32 bytes each) and cells."""
         self.log = MerkleLog.restore(leaves)
         self.start = start
-        self._tree = Tree.empty().update({key: Cid.of(data) for key, data in cells.items()})
+        self._tree = StateTree()
+        self._tree.update({key: Cid.of(data) for key, data in cells.items()})
         self._touched = {}
 
 

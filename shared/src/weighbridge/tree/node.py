@@ -20,15 +20,15 @@ LINK: Final = b"\xd8\x2a\x58\x25\x00"
 NODE_LINK: Final = LINK + b"\x01\x71\x12\x20"
 NULL: Final = b"\xf6"
 
-_NODE: Final = b"\xa2\x61e"
-_STARTS: Final = tuple(_NODE + head(4, count) for count in range(64))
-_LEFT: Final = b"\x61l" + NODE_LINK
-_END: Final = b"\x61l" + NULL
-_VALUE: Final = b"\x61v" + LINK
-_NULL_VALUE: Final = NULL + _VALUE
+NODE: Final = b"\xa2\x61e"
+STARTS: Final = tuple(NODE + head(4, count) for count in range(64))
+LEFT: Final = b"\x61l" + NODE_LINK
+END: Final = b"\x61l" + NULL
+VALUE: Final = b"\x61v" + LINK
+_NULL_VALUE: Final = NULL + VALUE
 # An entry up to its suffix, by the suffix's length; and from there to `t`, by the length of the prefix.
-_SUFFIX_HEADS: Final = tuple(b"\xa4\x61k" + head(2, length) for length in range(MAX_TREE_KEY + 1))
-_PREFIXES: Final = tuple(b"\x61p" + head(0, length) + b"\x61t" for length in range(MAX_TREE_KEY + 1))
+SUFFIX_HEADS: Final = tuple(b"\xa4\x61k" + head(2, length) for length in range(MAX_TREE_KEY + 1))
+PREFIXES: Final = tuple(b"\x61p" + head(0, length) + b"\x61t" for length in range(MAX_TREE_KEY + 1))
 
 
 class Node:
@@ -75,19 +75,19 @@ def encode_node(node: Node) -> bytes:
     """Return the block of a node. Seals its subtrees first."""
     count = len(node.keys)
     subs = node.subs or (None,) * (count + 1)
-    parts = [_STARTS[count] if count < len(_STARTS) else _NODE + head(4, count)]
+    parts = [STARTS[count] if count < len(STARTS) else NODE + head(4, count)]
     previous = b""
     for text, sub, value in zip(node.keys, subs[1:], node.values, strict=True):
         key = text.encode("ascii")
         shared = shared_prefix(previous, key)
-        start, middle = _SUFFIX_HEADS[len(key) - shared], _PREFIXES[shared]
+        start, middle = SUFFIX_HEADS[len(key) - shared], PREFIXES[shared]
         if sub is None:
             parts += (start, key[shared:], middle, _NULL_VALUE, value)
         else:
-            parts += (start, key[shared:], middle, NODE_LINK, sub.digest or seal(sub), _VALUE, value)
+            parts += (start, key[shared:], middle, NODE_LINK, sub.digest or seal(sub), VALUE, value)
         previous = key
     left = subs[0]
-    parts += (_END,) if left is None else (_LEFT, left.digest or seal(left))
+    parts += (END,) if left is None else (LEFT, left.digest or seal(left))
     return b"".join(parts)
 
 
