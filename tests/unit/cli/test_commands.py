@@ -145,6 +145,20 @@ def test_a_log_is_shown_line_by_line(log: Path, capsys: pytest.CaptureFixture[st
     assert Ran(capsys, "log", "show", log, "--from", 1, "--count", 2).out.splitlines() == lines[1:3]
 
 
+def test_a_log_is_shown_with_the_grade_of_each_entry(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Ran(capsys, "log", "show", log).out.splitlines()
+    ran = Ran(capsys, "log", "show", log, "--grades")
+    grades = [
+        "lister-says",
+        "lister-says",
+        "lister-says",
+        "-",
+    ]  # a scenario's people have no key that could prove it
+    assert ran.out.splitlines() == [f"{g:14} {line}" for g, line in zip(grades, lines, strict=True)]
+    shorter = Ran(capsys, "log", "show", log, "--grades", "--from", 1, "--count", 2)
+    assert shorter.out.splitlines() == ran.out.splitlines()[1:3]
+
+
 def test_a_log_that_lists_beyond_the_calendar_is_shown_all_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
