@@ -106,15 +106,22 @@ class Fake:
     """A message with a consumer sequence."""
 
     def __init__(self, number: int) -> None:
-        self.metadata = self
-        self.sequence = self
-        self.consumer = number
+        self.reply = f"$JS.ACK.STREAM.CONSUMER.1.{number + 10}.{number}.1700000000000000000.0"
 
 
 def test_a_gap_ends_what_is_in_order() -> None:
     messages = [Fake(3), Fake(4), Fake(6)]
     assert in_order(messages, 2) == messages[:2]  # type: ignore[arg-type,comparison-overlap]
     assert in_order(messages, 3) == []  # type: ignore[arg-type]
+
+
+async def test_what_is_gathered_comes_in_order_and_whole(bus: Bus, subjects: Subjects) -> None:
+    sink = Sink()
+    bus.follow(subjects.stream("LOG"), subjects.log, lambda: 1, sink, batch=16, gather=0.05)
+    for first in range(0, 60, 3):
+        await send(bus, subjects, *(b"%d" % number for number in range(first, first + 3)))
+    await until(lambda: len(sink.got) == 60)
+    assert sink.got == [b"%d" % number for number in range(60)]
 
 
 async def test_two_follow_the_same_stream_each_for_itself(bus: Bus, subjects: Subjects) -> None:

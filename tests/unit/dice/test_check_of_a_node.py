@@ -96,7 +96,7 @@ def node_of(folder: Path, *logs: list[Listed]) -> Path:
                 for each in log:
                     step, era, _ = moving.step(each)
                     store.add_step(step, moving.fold, era)
-                store.flush_index()
+                store.flush()
     return node.folder
 
 

@@ -8,6 +8,7 @@ from weighbridge.codec import encode
 from weighbridge.errors import WeighbridgeError
 from weighbridge.ledger import BadName, CheckpointConflict, Ledger, NotInLedger, WrongBlock
 from weighbridge.log import CompactRange, MerkleLog, make_entry, verify_consistency, verify_inclusion
+from weighbridge.log.entries import Listed
 from weighbridge.log.errors import LogGap, LogOutOfOrder, RangeRefused, RecordMismatch, RecordMissing
 from writer import ALICE, GAME, ORIGIN, entries, everything, uri, write_batch
 
@@ -131,6 +132,17 @@ def test_an_entry_that_is_not_the_next_is_refused(
     assert ledger.verify().sound
 
 
+@pytest.mark.parametrize("wrong", [LISTED[3], LISTED[1]], ids=["leaves-out-an-entry", "repeats-an-entry"])
+def test_also_of_entries_known_to_be_well_formed_each_must_be_the_next(ledger: Ledger, wrong: Listed) -> None:
+    log = ledger.log(GAME)
+    assert log.extend(LISTED[:2], formed=True) == 2
+    with pytest.raises(LogGap):
+        log.extend([wrong], formed=True)
+    log.extend(LISTED[2:], formed=True)
+    assert [each.cid for each in log.entries()] == [each.cid for each in LISTED]
+    assert ledger.verify().sound
+
+
 @pytest.mark.parametrize("seq", [-1, 6, "0", True])
 def test_a_place_the_log_does_not_hold_is_refused(ledger: Ledger, seq: int) -> None:
     ledger.log(GAME).extend(LISTED)
@@ -194,6 +206,15 @@ def test_blocks_are_stored_once_under_their_own_cid_only(ledger: Ledger) -> None
     assert ledger.blocks.get(Cid.of(b"")) is None
     with pytest.raises(WrongBlock):
         ledger.blocks.put(Cid.of(b""), data)
+
+
+def test_blocks_stored_together_may_be_there_already_or_come_twice(ledger: Ledger) -> None:
+    some = [(Cid.of(data), data) for data in (b"\x01", b"\x02", b"\x03")]
+    ledger.blocks.put(*some[1])
+    with ledger.batch():
+        ledger.blocks.put_all_checked([*some, some[0]])
+    assert [ledger.blocks.need(cid) for cid, _ in some] == [data for _, data in some]
+    assert ledger.verify().sound
 
 
 def test_two_roots_of_one_size_are_kept_as_evidence_and_refused(ledger: Ledger) -> None:

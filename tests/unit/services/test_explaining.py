@@ -54,7 +54,7 @@ def node(tmp_path: Path) -> Path:
             for each in listed:
                 step, era, _ = moving.step(each)
                 store.add_step(step, moving.fold, era)
-            store.flush_index()
+            store.flush()
     return made.folder
 
 

@@ -32,7 +32,7 @@ from weighbridge_services.dice_witness.store import Store
 from weighbridge_services.following import LogReader
 from weighbridge_services.node import Node
 from weighbridge_services.subjects import Subjects
-from weighbridge_services.wire import Bus, Incoming, crash_point
+from weighbridge_services.wire import SOON, Bus, Incoming, crash_point
 
 AT_ONCE: Final = 8
 """Rounds that are fetched at the same time."""
@@ -105,7 +105,7 @@ class Witness:
         self._reader, self.seen = loaded.reader, loaded.seen
         self.kept = set(loaded.kept)
         own = self.setting.own
-        self.setting.bus.follow(own.stream("LOG"), own.log, self._reader.start, self._take)
+        self.setting.bus.follow(own.stream("LOG"), own.log, self._reader.start, self._take, gather=SOON)
         self._loop_task = asyncio.create_task(self._run(), name=f"beacons of {self.setting.game}")
 
     async def stop(self) -> None:

@@ -69,6 +69,7 @@ class GameFold:
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._said_cannot = False
+        self._recalled = False
         self._stopping = False
 
     @classmethod
@@ -123,11 +124,21 @@ class GameFold:
 
     async def _take(self, messages: list[Msg]) -> None:
         position = messages[-1].metadata.sequence.stream
-        await self._means.run(self._take_all, [message.data for message in messages], position)
+        wakes = await self._means.run(self._take_and_sign, [message.data for message in messages], position)
         self._position = position
-        self._wake.set()
+        if wakes:
+            self._wake.set()
 
-    def _take_all(self, messages: Sequence[bytes], position: int) -> None:
+    def _take_and_sign(self, messages: Sequence[bytes], position: int) -> bool:
+        """Take entries, and sign what they complete; whether there is something to do or to publish then."""
+        done, questions = self.signing.done, self._take_all(messages, position)
+        if self._recalled:
+            self.signing.sign(self._now())
+        idle = not questions and not self.runner.behind and self.runner.cannot is None
+        return not idle or not self._recalled or self.signing.done != done
+
+    def _take_all(self, messages: Sequence[bytes], position: int) -> int:
+        """Take entries; return how many questions they opened."""
         store = self.runner.store
         entries = [self._entry(data) for data in messages]
         size = store.log.size
@@ -141,12 +152,13 @@ class GameFold:
         if new and new[0].entry.seq > size:
             raise Again(f"entry {size} was due, and the stream brought {new[0].entry.seq}")
         if not new:
-            return
+            return 0
         try:
-            self.runner.take(new, position)
+            questions = self.runner.take(new, position).questions
         except Refused as refused:
             raise OwnLogMalformed(f"the log stream of {store.game} breaks: {refused}") from refused
         self._size = store.log.size
+        return questions
 
     def _entry(self, data: bytes) -> Listed:
         try:
@@ -160,14 +172,22 @@ class GameFold:
         return listed
 
     async def _hear(self, messages: list[Msg]) -> None:
-        await self._means.run(self.signing.hear, [message.data for message in messages], self._lister)
+        await self._means.run(self._hear_and_sign, [message.data for message in messages])
         self._wake.set()
+
+    def _hear_and_sign(self, messages: list[bytes]) -> None:
+        # One commit: what is signed rests on what was heard.
+        with self.runner.store.ledger.batch():
+            self.signing.hear(messages, self._lister)
+            if self._recalled:
+                self.signing.sign(self._now())
 
     # --- the loop --------------------------------------------------------------------------------------------
 
     async def _watched(self) -> None:
         try:
             await self._recall()
+            self._recalled = True
             while not self._stopping:
                 await self._work()
         except Exception as error:
@@ -203,10 +223,8 @@ class GameFold:
 
     async def _work(self) -> None:
         try:
-            more = await self._means.run(self.runner.catch_up)
-            if not more:
-                more = await self._means.run(self.signing.sign, self._now())
-                await self._say_cannot()
+            more = await self._means.run(self._go_on)
+            await self._say_cannot()
             await self._publisher.publish()
         except Unavailable as error:
             if isinstance(error, Broken):
@@ -218,6 +236,9 @@ class GameFold:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), IDLE)
             self._wake.clear()
+
+    def _go_on(self) -> bool:
+        return self.runner.catch_up() or self.signing.sign(self._now())
 
     def _now(self) -> int:
         # A cosignature is never older than what it covers, whatever clock the node goes by.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Final
 
 from weighbridge import codec
@@ -36,11 +37,16 @@ class Publisher:
         if self._reconnects != self._bus.reconnects:
             # The broker may have lost its disk meanwhile; what it lacks is published again.
             self._sent, self._reconnects = None, self._bus.reconnects
+        # Side by side: what goes into the one stream does not wait for what goes into the other.
+        for failed in await asyncio.gather(self._bring_up(), self._letters.send(), return_exceptions=True):
+            if isinstance(failed, BaseException):
+                raise failed
+
+    async def _bring_up(self) -> None:
         if self._sent is None:
             await self._align()
         if self._sent is not None:
             await self._send_transcript()
-        await self._letters.send()
 
     # --- transcript ------------------------------------------------------------------------------------------
 
@@ -64,11 +70,9 @@ class Publisher:
         self._sent = held
 
     async def _send_transcript(self) -> None:
-        count = await self._run(self._signing.batches)
-        while self._sent is not None and self._sent < count:
-            until = min(self._sent + MESSAGES, count)
-            payloads = [await self._run(self._signing.payload, n + 1) for n in range(self._sent, until)]
-            if None in payloads:
+        while self._sent is not None:
+            payloads = await self._run(self._signing.payloads, self._sent, MESSAGES)
+            if not payloads:
                 return
             sent, self._sent = self._sent, None
             try:

@@ -173,7 +173,7 @@ class Runner:
     def _only_list(self, entries: Sequence[Listed], position: int) -> Took:
         new = [each for each in entries if each.entry.seq >= self.store.log.size]
         with self.store.ledger.batch():
-            self.store.log.extend(new)
+            self.store.log.extend(new, formed=True)
             self.store.set_number("read", position)
         return Took(len(new), 0)
 
@@ -190,13 +190,14 @@ class Runner:
         questions, start = 0, fold.size
         fold.prepare(entries)
         with store.ledger.batch():
+            if not listed_already:
+                size = store.log.size
+                store.log.extend([each for each in entries if each.entry.seq >= size], formed=True)
             for listed in entries:
-                if not listed_already and listed.entry.seq >= store.log.size:
-                    store.log.append(listed)
                 if moving.absent is None:
                     asked, told = self._keep(moving, listed)
                     questions, alerts = questions + asked, [*alerts, *told]
-            store.flush_index()
+            store.flush()
             if moving.absent is not None:
                 store.save_end(fold.snapshot())
             if position is not None:

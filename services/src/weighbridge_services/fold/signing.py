@@ -203,6 +203,16 @@ class Signing:
             self.store.set_value(list(batch), "batch", number)
             self.store.set_number("batches", number)
 
+    def payloads(self, sent: int, most: int) -> list[bytes]:
+        """Return so many messages after the first `sent` at most, up to the first whose leaves are not folded."""
+        found: list[bytes] = []
+        for number in range(sent + 1, min(sent + most, self.batches()) + 1):
+            payload = self.payload(number)
+            if payload is None:
+                break
+            found.append(payload)
+        return found
+
     def payload(self, number: int) -> bytes | None:
         """Return a message of the transcript, or None while its leaves are not folded."""
         batch = Batch(*self.store.value("batch", number))

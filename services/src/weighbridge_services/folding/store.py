@@ -69,6 +69,7 @@ class FoldStore:
         self._prefix = f"fold/{token(game)}"
         self._eras: list[Era] | None = None
         self._chunk: tuple[int, dict[str, list[int]]] = (-1, {})
+        self._cells_to_keep: list[tuple[Cid, bytes]] = []
 
     # --- eras ----------------------------------------------------------------------------------------------
 
@@ -119,14 +120,16 @@ class FoldStore:
     # --- steps ---------------------------------------------------------------------------------------------
 
     def add_step(self, step: Step, fold: Fold, before: Era) -> None:
-        """Keep what folding an entry gave, `before` being the era it was folded in. Needs an open batch."""
-        blocks = self.ledger.blocks
-        self.transcript(before.origin).append(step.entry_cid, step.delta_bytes)
+        """Keep what folding an entry gave, `before` being the era it was folded in.
+
+        Needs an open batch, and `flush` before that ends.
+        """
+        self.transcript(before.origin).append(step.entry_cid, step.delta_bytes, step.delta_cid)
         for key, cid in step.delta:
             if cid is not None and key != STATE:
                 data = fold.world.cells.raw(key)
                 if data is not None:
-                    blocks.put_checked(cid, data)
+                    self._cells_to_keep.append((cid, data))
         self._index(step)
 
     def add_genesis(self, era: Era, step: Step, end: dict[str, Any]) -> None:
@@ -157,13 +160,18 @@ class FoldStore:
     def _index(self, step: Step) -> None:
         number = step.seq // CHUNK
         if self._chunk[0] != number:
-            self.flush_index()
+            self._flush_index()
             self._chunk = (number, self._read_chunk(number))
         for key, _ in step.delta:
             self._chunk[1].setdefault(key, []).append(step.seq % CHUNK)
 
-    def flush_index(self) -> None:
-        """Write the newest part of the index. At the end of each batch."""
+    def flush(self) -> None:
+        """Write the cells that steps have changed, and the newest part of the index. At the end of each batch."""
+        kept, self._cells_to_keep = self._cells_to_keep, []
+        self.ledger.blocks.put_all_checked(kept)
+        self._flush_index()
+
+    def _flush_index(self) -> None:
         number, keys = self._chunk
         if keys:
             self.ledger.values.set(self._name("index", number), codec.encode(keys))
@@ -172,6 +180,7 @@ class FoldStore:
         """Forget what is kept in memory, after a batch was undone."""
         self._eras = None
         self._chunk = (-1, {})
+        self._cells_to_keep = []
 
     def changes(self, key: str) -> Iterator[int]:
         """Yield the entries that changed a cell, in order."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge_services.following.entries import LogReader, OwnLogDiffers, listed_in
+from weighbridge_services.following.entries import LogReader, OwnLogDiffers, listed_in, remember
 from weighbridge_services.following.rules import UNKNOWN, Rules, docket_of, needs_of, round_of, rules_after
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "docket_of",
     "listed_in",
     "needs_of",
+    "remember",
     "round_of",
     "rules_after",
 ]

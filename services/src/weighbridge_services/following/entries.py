@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any, ClassVar, Final
 
 from weighbridge import codec
@@ -14,7 +14,7 @@ from weighbridge.log.entries import Entry, Listed, decode_entry, read_listed
 
 from weighbridge_services.wire.errors import Again
 
-RECENT: Final = 2_048
+RECENT: Final = 4_096
 """Messages whose entries are remembered: the services of one process read each of them one after the other."""
 
 
@@ -93,9 +93,31 @@ class LogReader:
         )
 
 
-@lru_cache(maxsize=RECENT)
 def listed_in(data: bytes) -> Listed | None:
     """Return the entry of a message of a log stream, with its record; None where there is none. Raises Refused."""
+    found = _recent.get(data)
+    if found is None:
+        found = _read(data)
+        if found is not None:
+            remember(data, found)
+    return found
+
+
+def remember(data: bytes, listed: Listed) -> None:
+    """Take note of what a message holds: of one that this process has made itself, or has read and verified.
+
+    Whoever reads the very same bytes need not read them again: the services of a node all read its log.
+    """
+    if len(_recent) >= RECENT:
+        with contextlib.suppress(StopIteration, KeyError, RuntimeError):  # another thread may be at it too
+            del _recent[next(iter(_recent))]
+    _recent[data] = listed
+
+
+_recent: dict[bytes, Listed] = {}
+
+
+def _read(data: bytes) -> Listed | None:
     value: Any = codec.decode(data)
     entry, record = (value.get("entry"), value.get("record")) if isinstance(value, dict) else (None, None)
     if not isinstance(entry, bytes) or not isinstance(record, bytes | None):

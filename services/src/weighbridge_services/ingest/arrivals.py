@@ -23,6 +23,9 @@ CONFIGURED: Final = "configuration"
 SHARE: Final = 64
 """Records that one turn of a thread takes."""
 
+FEW: Final = 8
+"""Records that are not worth a turn of a thread."""
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -88,6 +91,8 @@ class Openers(NamedTuple):
 
     async def share(self, work: Callable[[Sequence[T]], list[R]], items: Sequence[T]) -> list[R]:
         """Return what work in threads makes of items, in order."""
+        if len(items) <= FEW:
+            return work(items)
         loop = asyncio.get_running_loop()
         parts = [items[at : at + SHARE] for at in range(0, len(items), SHARE)]
         done = await asyncio.gather(*(loop.run_in_executor(self.pool, work, part) for part in parts))

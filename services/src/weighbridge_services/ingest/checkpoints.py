@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import Final, NamedTuple
 
 from weighbridge_services.ingest.notes import checkpoint_message, sign_checkpoint
 from weighbridge_services.ingest.setting import Setting
@@ -12,6 +12,13 @@ SOON: Final = 0.05
 """Seconds between two checkpoints that nothing makes urgent."""
 RECEIPTS: Final = 0.9
 """Seconds after which a checkpoint comes that holds nothing new but receipts: it moves nobody to more of them."""
+
+
+class Signed(NamedTuple):
+    """A checkpoint that this node has signed and kept: its size, and its note."""
+
+    size: int
+    note: bytes
 
 
 class Checkpoints:
@@ -63,19 +70,25 @@ class Checkpoints:
             return self._last_at + SOON - now
         return (self._since or now) + RECEIPTS - now
 
-    async def sign(self) -> None:
-        """Sign a checkpoint over all entries, keep it and publish it."""
+    def sign_if_due(self) -> Signed | None:
+        """Sign a checkpoint over all entries if one is due, and keep it. In the ledger's thread, in an open batch."""
+        due = self.due_in()
+        if due is None or due > 0:
+            return None
         setting, store = self._setting, self._setting.store
-        size = store.size
-        root = await store.run(store.log.root, size)
+        size, root = store.size, store.log.root()
         note = sign_checkpoint(setting.node.keys.log, setting.node.name, setting.uri, size, root)
         self._matter_of[size] = self.matter
         while len(self._matter_of) > 256:
             del self._matter_of[min(self._matter_of)]
-        await store.run(store.keep_checkpoint, size, root, note, dict(self._matter_of))
-        # A crash here leaves a checkpoint that only the ledger knows: the start publishes it.
-        await setting.bus.publish_once(setting.own.checkpoint(size), checkpoint_message(note))
-        self.size, self.note = size, note
+        store.keep_checkpoint(size, root, note, dict(self._matter_of))
+        return Signed(size, note)
+
+    async def publish(self, signed: Signed) -> None:
+        """Publish a checkpoint that is kept, after the entries that it holds."""
+        setting = self._setting
+        await setting.bus.publish_once(setting.own.checkpoint(signed.size), checkpoint_message(signed.note))
+        self.size, self.note = signed
         self._since, self._urgent, self._last_at = 0.0, False, self._loop.time()
 
     async def bring_up(self) -> None:

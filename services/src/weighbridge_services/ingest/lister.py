@@ -17,7 +17,7 @@ from weighbridge.identity import OPERATOR, encode_envelope, sign_record
 from weighbridge_services.following.rules import Rules
 from weighbridge_services.ingest.answering import Answering, put_off, rejections
 from weighbridge_services.ingest.arrivals import Arrival, open_all
-from weighbridge_services.ingest.checkpoints import Checkpoints
+from weighbridge_services.ingest.checkpoints import Checkpoints, Signed
 from weighbridge_services.ingest.decide import Answer, Decision, Facts, Tally, decide, decide_time
 from weighbridge_services.ingest.errors import ClockOff, NoRootYet, NotTheLister, Stopping
 from weighbridge_services.ingest.opening import Opened, Refusal
@@ -232,15 +232,14 @@ class Lister:
         # A crash here loses nothing: what came in is not acknowledged and comes again.
         self.setting.crash("after-verify")
         batch = self._without_root(batch)
-        decision = await self.setting.store.run(self._decide, batch)
+        decision, signed = await self.setting.store.run(self._decide_and_sign, batch)
+        # A crash here leaves entries, and perhaps a checkpoint, that only the ledger knows: the start publishes
+        # them, the senders hand in again and are answered with their places.
         if decision is not None:
-            # A crash here leaves entries that only the ledger knows: the start publishes them, the senders hand
-            # in again and are answered with their places.
             self.setting.crash("after-persist")
             await self._publish(batch, decision)
-        due = self.checkpoints.due_in()
-        if due is not None and due <= 0:
-            await self.checkpoints.sign()
+        if signed is not None:
+            await self.checkpoints.publish(signed)
             # A crash here leaves senders without an answer: they are not acknowledged, and answered again.
             self.setting.crash("after-checkpoint")
         first = self.facts.rules.first
@@ -287,8 +286,24 @@ class Lister:
         arrival.handed = arrival.handed._replace(opened=Refusal("other-lister", says))
         return False
 
+    def _decide_and_sign(self, batch: Sequence[Arrival]) -> tuple[Decision | None, Signed | None]:
+        """Decide, sign a checkpoint if one is due then, and persist both with one commit, in the ledger's thread."""
+        matter = self.checkpoints.matter
+        try:
+            with self.setting.store.ledger.batch():
+                decision = self._decide(batch)
+                if decision is not None:
+                    self.checkpoints.noted(self.size, decision.matter, decision.urgent)
+                signed = self.checkpoints.sign_if_due()
+        except BaseException:
+            self.checkpoints.matter = matter  # what was noted is not in the log
+            raise
+        if decision is not None:
+            self._remember(decision)
+        return decision, signed
+
     def _decide(self, batch: Sequence[Arrival]) -> Decision | None:
-        """Decide and persist, in the ledger's thread: the one place where entries come to be."""
+        """Decide and write, in an open batch: the one place where entries come to be."""
         store, now = self.setting.store, self.setting.clock.now()
         if not batch and not self._time_passed(now):
             return None
@@ -299,7 +314,6 @@ class Lister:
         )
         self._refuse_other_lister(decision.rules)
         store.keep(decision, rejections(batch, decision.answers), {})
-        self._remember(decision)
         return decision
 
     def _time_passed(self, now: int) -> bool:
@@ -320,10 +334,9 @@ class Lister:
             self.setting.clock.advance(last.entry.at)
 
     async def _publish(self, batch: Sequence[Arrival], decision: Decision) -> None:
-        self.checkpoints.noted(self.size, decision.matter, decision.urgent)
         if decision.entries:
             await self._own.append(decision.entries, decision.proofs)
-        # A crash here leaves entries without a checkpoint: the start signs one.
+        # A crash here leaves entries whose checkpoint is not out: the start publishes it, or signs one.
         self.setting.crash("after-append")
         for arrival, answer in zip(batch, decision.answers, strict=False):
             await self.answering.take(arrival, answer)

@@ -9,6 +9,7 @@ import structlog
 from weighbridge.errors import Refused
 from weighbridge.log.entries import Listed
 
+from weighbridge_services.following import remember
 from weighbridge_services.ingest.errors import AnotherLister
 from weighbridge_services.ingest.opening import log_message, read_log_message
 from weighbridge_services.ingest.store import Store
@@ -66,6 +67,8 @@ class OwnLog:
 
     async def _append(self, entries: Sequence[Listed], proofs: Sequence[bytes | None], last: int) -> int:
         messages = [log_message(each, proof) for each, proof in zip(entries, proofs, strict=True)]
+        for message, each in zip(messages, entries, strict=True):
+            remember(message, each)
         return await self._bus.append_many(self._subjects.log, messages, last)
 
     async def _held(self) -> int:

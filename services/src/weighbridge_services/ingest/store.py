@@ -218,7 +218,7 @@ class Store:
     def keep(self, decision: Decision, rejected: Mapping[Cid, bytes], positions: Mapping[str, int]) -> None:
         """Write a decision in one batch, with the answers to what was rejected and how far sources were read."""
         with self.ledger.batch():
-            self.log.extend(decision.entries)
+            self.log.extend(decision.entries, formed=True)
             self._keep_names(decision)
             for cid, answer in rejected.items():
                 self.ledger.rejected.add(cid, answer)
@@ -257,7 +257,7 @@ class Store:
     def keep_followed(self, entries: Sequence[Listed]) -> list[OperatorRecord]:
         """Write followed entries in one batch; return the operator records among them."""
         with self.ledger.batch():
-            self.log.extend(entries)
+            self.log.extend(entries, formed=True)
             self._keep_authors(entries)
             return self.keep_operators(entries)
 

@@ -15,7 +15,7 @@ from typing import BinaryIO, Final, NamedTuple
 import structlog
 from weighbridge.identity import ed25519
 
-FEW: Final = 24
+FEW: Final = 8
 """Signatures that are not worth a trip to the helper."""
 _HEAD: Final = struct.Struct(">32s64sI")
 _COUNT: Final = struct.Struct(">I")

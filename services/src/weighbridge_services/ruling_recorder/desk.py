@@ -17,7 +17,7 @@ from weighbridge_services.node import Node
 from weighbridge_services.ruling_recorder.decide import Asked, Item, Taken, item_in, merged, see, take
 from weighbridge_services.ruling_recorder.store import Store
 from weighbridge_services.subjects import Subjects
-from weighbridge_services.wire import Bus, Incoming, crash_point
+from weighbridge_services.wire import SOON, Bus, Incoming, crash_point
 
 RETRY: Final = 0.25
 LOOK: Final = 5.0
@@ -81,7 +81,7 @@ class Desk:
         loaded = await setting.run(setting.store.load, self._ruleset)
         self._reader, self._position, self.rules, self.items = loaded
         own = setting.own
-        setting.bus.follow(own.stream("LOG"), own.log, self._reader.start, self._take_log)
+        setting.bus.follow(own.stream("LOG"), own.log, self._reader.start, self._take_log, gather=SOON)
         questions = f"{own.prefix}.question.>"
         setting.bus.follow(own.stream("RECORDS"), questions, lambda: self._position + 1, self._take_questions)
         self._task = asyncio.create_task(self._send(), name=f"rulings of {setting.game}")

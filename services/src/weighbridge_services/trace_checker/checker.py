@@ -30,7 +30,7 @@ from weighbridge_services.trace_checker.decide import (
 )
 from weighbridge_services.trace_checker.store import Store
 from weighbridge_services.trace_checker.tracing import Tracers
-from weighbridge_services.wire import Bus, Incoming, crash_point
+from weighbridge_services.wire import SOON, Bus, Incoming, crash_point
 
 AT_ONCE: Final = 8
 """Traces that are opened at the same time."""
@@ -93,7 +93,9 @@ class Checker:
         setting = self.setting
         loaded = await setting.run(setting.store.load, self._ruleset)
         self._reader, self.seen = loaded.reader, loaded.seen
-        setting.bus.follow(setting.own.stream("LOG"), setting.own.log, self._reader.start, self._take)
+        setting.bus.follow(
+            setting.own.stream("LOG"), setting.own.log, self._reader.start, self._take, gather=SOON
+        )
         self._task = asyncio.create_task(self._run(), name=f"traces of {setting.game}")
 
     async def stop(self) -> None:

@@ -6,7 +6,7 @@ whatever is published was persisted before.
 
 from __future__ import annotations
 
-from weighbridge_services.wire.bus import Bus, Stored
+from weighbridge_services.wire.bus import SOON, Bus, Stored
 from weighbridge_services.wire.crashing import crash_point
 from weighbridge_services.wire.errors import (
     Again,
@@ -20,6 +20,7 @@ from weighbridge_services.wire.exact import ExactBytes
 from weighbridge_services.wire.pulling import Incoming
 
 __all__ = [
+    "SOON",
     "Again",
     "AnotherWriter",
     "AnswerRefused",

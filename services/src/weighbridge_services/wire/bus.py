@@ -25,6 +25,7 @@ from weighbridge_services.metrics import REGISTRY
 from weighbridge_services.node import Node
 from weighbridge_services.wire.acks import TIMEOUT, Acks, chunks, unanswered
 from weighbridge_services.wire.answers import answered, refused
+from weighbridge_services.wire.arriving import Shortcut
 from weighbridge_services.wire.errors import (
     AnotherWriter,
     BrokerRefused,
@@ -38,6 +39,8 @@ from weighbridge_services.wire.reading import ACK_WAIT, Durable, Handle, Ordered
 
 NO_SUCH_STREAM: Final = 10059
 """JetStream's code for a stream that is not there."""
+SOON: Final = 0.1
+"""Seconds for which a service may gather what it reads, where nobody waits for what comes of it."""
 PATIENCE: Final = 15.0
 """Seconds for which a start waits for the broker."""
 GRACE: Final = 10.0
@@ -70,6 +73,7 @@ class Bus:
         self.broker = self._made()
         self._client: Client | None = None
         self._acks: Acks | None = None
+        self._shortcut: Shortcut | None = None
         self._pulls: weakref.WeakSet[Pull] = weakref.WeakSet()
         self._readings: dict[asyncio.Task[None], Reading] = {}
         self._lost = asyncio.Event()
@@ -107,6 +111,7 @@ class Bus:
         """Connect; wait `patience` seconds for a broker that is not there. Raises BrokerUnavailable, BrokerRefused."""
         await log_in_once(self._login, patience)
         self._client = await self.broker.connect()
+        self._shortcut = Shortcut.of(self._client)
         self._acks = Acks(self._client)
         await self._acks.start()
         await self.broker.start()
@@ -161,7 +166,7 @@ class Bus:
 
     async def pull(self, stream: str, consumer: str, batch: int) -> Pull:
         """Return pull requests for a consumer, started."""
-        pull = Pull(self.nc, stream, consumer, batch)
+        pull = Pull(self.nc, stream, consumer, batch, self._shortcut)
         await pull.start()
         self._pulls.add(pull)
         return pull
@@ -370,16 +375,18 @@ class Bus:
         self._spawn(Durable(self, stream, subject, durable, handle, batch, ahead, ack_wait), subject)
 
     def follow(
-        self, stream: str, subject: str, start: Callable[[], int], handle: Handle, *, batch: int = 256
-    ) -> None:
+        self, stream: str, subject: str, start: Callable[[], int], handle: Handle, *, batch: int = 256,
+        gather: float = 0.0,
+    ) -> None:  # fmt: skip
         """Read a chained subject (log, transcript) in stream order, without acknowledgements.
 
         Reading begins at the stream sequence `start()` (1: the first) and goes on in order, over gaps,
         reconnections and restarts; of a stream that begins anew (a wiped broker), from its start, so that
         `handle` skips what it has. Unavailable: the same messages come again, in order. Again: reading goes
-        back to the start. Any other error stops the service.
+        back to the start. Any other error stops the service. `gather`: seconds for which the first of a batch may
+        wait for more, where nobody waits for what comes of it and each batch costs a commit.
         """
-        self._spawn(Ordered(self, stream, subject, start, handle, batch), subject)
+        self._spawn(Ordered(self, stream, subject, start, handle, batch, gather), subject)
 
     def _spawn(self, reading: Reading, subject: str) -> None:
         task = asyncio.create_task(self._watched(reading, subject), name=f"read {subject}")

@@ -17,6 +17,8 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
+from weighbridge_services.wire.arriving import Shortcut
+
 Incoming = Msg
 
 EXPIRES: Final = 1.0
@@ -38,8 +40,11 @@ class ConsumerGone(Exception):
 class Pull:
     """The pull requests of one consumer."""
 
-    def __init__(self, nc: Client, stream: str, consumer: str, batch: int) -> None:
+    def __init__(
+        self, nc: Client, stream: str, consumer: str, batch: int, shortcut: Shortcut | None = None
+    ) -> None:
         self._nc = nc
+        self._shortcut = shortcut
         self._subject = f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{consumer}"
         self._batch = batch
         self._inbox = nc.new_inbox()
@@ -52,13 +57,22 @@ class Pull:
     async def start(self) -> None:
         """Listen for what the requests bring."""
         self._subscription = await self._nc.subscribe(self._inbox, cb=self._arrive)
+        if self._shortcut is not None:
+            self._shortcut.lead(self._subscription, self._take)
 
     async def stop(self) -> None:
         """Stop listening."""
-        if self._subscription is not None and not self._nc.is_closed:
+        if self._subscription is None:
+            return
+        if self._shortcut is not None:
+            self._shortcut.end(self._subscription)
+        if not self._nc.is_closed:
             await self._subscription.unsubscribe()
 
     async def _arrive(self, message: Msg) -> None:
+        self._take(message)
+
+    def _take(self, message: Msg) -> None:
         self._arrived.append(message)
         self._event.set()
 
@@ -77,6 +91,10 @@ class Pull:
             found = self._drain()
         return found
 
+    def more(self, most: int) -> list[Msg]:
+        """Return what has come meanwhile, so many messages at most. Raises ConsumerGone."""
+        return self._drain(most)
+
     async def _request(self) -> None:
         request = {"batch": self._batch, "expires": int(EXPIRES * 1e9), "max_bytes": MAX_BYTES}
         self._open = self._batch
@@ -92,9 +110,10 @@ class Pull:
         except TimeoutError:
             self._open = 0
 
-    def _drain(self) -> list[Msg]:
+    def _drain(self, most: int | None = None) -> list[Msg]:
         found: list[Msg] = []
-        while self._arrived and len(found) < self._batch:
+        most = self._batch if most is None else most
+        while self._arrived and len(found) < most:
             message = self._arrived.popleft()
             status = (message.headers or {}).get("Status") if not message.data else None
             if status is None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import contextlib
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import structlog
@@ -12,6 +13,7 @@ from nats.errors import Error as NatsError
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 from weighbridge.errors import Unavailable
 
+from weighbridge_services.wire.arriving import sequences
 from weighbridge_services.wire.errors import Again
 from weighbridge_services.wire.pulling import ConsumerGone, Pull
 
@@ -142,18 +144,20 @@ class Durable(Reading):
             await self.handle(messages)
         except Unavailable as error:
             log.warning("again later", stream=self.stream, code=error.code, says=error.message)
-            await settle([message.nak(delay=delay_of(message)) for message in messages])
+            await settle(message.nak(delay=delay_of(message)) for message in messages)
         else:
-            await settle([message.ack() for message in messages])
+            await settle(message.ack() for message in messages)
 
 
 class Ordered(Reading):
     """Reading in stream order without acknowledgements, from a place the caller remembers."""
 
     def __init__(
-        self, bus: Bus, stream: str, subject: str, start: Callable[[], int], handle: Handle, batch: int
-    ) -> None:
+        self, bus: Bus, stream: str, subject: str, start: Callable[[], int], handle: Handle, batch: int,
+        gather: float = 0.0,
+    ) -> None:  # fmt: skip
         super().__init__(bus, stream, handle, batch)
+        self._gather = gather
         self._subject = subject
         self._start = start
         self._created: object = None
@@ -209,6 +213,9 @@ class Ordered(Reading):
         """Hand messages over until there is a gap; then a new consumer delivers from there."""
         while not self.finishing:
             messages = await pull.take()
+            if self._gather and 0 < len(messages) < self.batch:
+                await asyncio.sleep(self._gather)
+                messages += pull.more(self.batch - len(messages))
             unbroken = in_order(messages, self._delivered)
             if unbroken:
                 await self.settled(unbroken)
@@ -220,14 +227,14 @@ class Ordered(Reading):
         """Handle, and remember where to read on."""
         await self.handle(messages)
         self._delivered += len(messages)
-        self._next = messages[-1].metadata.sequence.stream + 1
+        self._next = sequences(messages[-1])[0] + 1
 
 
 def in_order(messages: Sequence[Msg], delivered: int) -> list[Msg]:
     """Return the messages up to the first that is not the consumer's next."""
     unbroken: list[Msg] = []
     for message in messages:
-        if message.metadata.sequence.consumer != delivered + len(unbroken) + 1:
+        if sequences(message)[1] != delivered + len(unbroken) + 1:
             break
         unbroken.append(message)
     return unbroken
@@ -246,6 +253,8 @@ def ended(task: asyncio.Task[None]) -> bool:
     return task.done()
 
 
-async def settle(answers: Sequence[Awaitable[None]]) -> None:
+async def settle(answers: Iterable[Awaitable[None]]) -> None:
     """Send acknowledgements. One that is lost costs a redelivery, which is harmless."""
-    await asyncio.gather(*answers, return_exceptions=True)
+    for answer in answers:
+        with contextlib.suppress(Exception):
+            await answer

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from weighbridge.cid import Cid
 from weighbridge.ledger.database import Database
 from weighbridge.ledger.errors import WrongBlock
@@ -25,6 +27,15 @@ class BlockStore:
         sql = "INSERT OR IGNORE INTO block (cid, data) VALUES (?, ?)"
         if self._db.change("block", cid, sql, (cid.raw, data)) == 0 and self.get(cid) is None:
             raise self._db.corrupt("block", cid, "it can be neither written nor read")
+
+    def put_all_checked(self, blocks: Sequence[tuple[Cid, bytes]]) -> None:
+        """Store blocks whose bytes the caller has hashed, with one statement. Needs an open batch."""
+        sql = "INSERT OR IGNORE INTO block (cid, data) VALUES (?, ?)"
+        if self._db.change_many("block", sql, [(cid.raw, data) for cid, data in blocks]) == len(blocks):
+            return
+        for cid, _ in blocks:  # some were there already, or are damaged
+            if self.get(cid) is None:
+                raise self._db.corrupt("block", cid, "it can be neither written nor read")
 
     def get(self, cid: Cid) -> bytes | None:
         """Return the bytes of a CID, or None; an absence is not proven, see `need`."""

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from weighbridge.ledger.database import Database
+from weighbridge.ledger.errors import shown
 
 INLINE = 1024
 """Values up to this many bytes stand in the row: a row is rewritten when its neighbour changes."""
@@ -34,6 +35,7 @@ class Chained:
     def __init__(self, database: Database, table: str) -> None:
         self._db = database
         self._table = table
+        self._name = table.encode()
         # One string per statement, so that SQLite's statement cache finds it again.
         columns = "key, next, value, sum"
         self._sql_floor = f"SELECT {columns} FROM {table} WHERE key <= ? ORDER BY key DESC LIMIT 1"
@@ -74,7 +76,7 @@ class Chained:
 
     def floor(self, key: bytes) -> Row:
         """Return the row of `key`, or the one before it, having shown that `key` is not there."""
-        found = self._db.fetch(self._table, shown(key), self._sql_floor, (key,))
+        found = self._db.fetch(self._table, key, self._sql_floor, (key,))
         if found is None:
             raise self._db.corrupt(self._table, shown(key), "the row before it is missing")
         row = self._checked(found)
@@ -121,7 +123,7 @@ class Chained:
             wanted = row.next
 
     def _page(self, wanted: bytes, count: int) -> list[Row]:
-        found = self._db.fetch_all(self._table, shown(wanted), self._sql_page, (wanted, count))
+        found = self._db.fetch_all(self._table, wanted, self._sql_page, (wanted, count))
         rows = [self._checked(one) for one in found]
         expected = wanted
         for row in rows:
@@ -135,7 +137,7 @@ class Chained:
 
     def _row_before(self, key: bytes) -> Row:
         sql = self._sql_floor.replace("<=", "<")
-        found = self._db.fetch(self._table, shown(key), sql, (key,))
+        found = self._db.fetch(self._table, key, sql, (key,))
         row = None if found is None else self._checked(found)
         if row is None or row.next != key:
             raise self._db.corrupt(self._table, shown(key), "the row before it does not lead to it")
@@ -151,15 +153,16 @@ class Chained:
         return row
 
     def _sum(self, row: Row) -> bytes:
-        head = b"%b %d %d " % (self._table.encode(), len(row.key), len(row.next))
-        return hashlib.sha256(b"".join((head, row.key, row.next, row.value))).digest()[:16]
+        key, following, value = row
+        head = b"%b %d %d %b%b%b" % (self._name, len(key), len(following), key, following, value)
+        return hashlib.sha256(head).digest()[:16]
 
     def _insert(self, row: Row) -> None:
-        self._db.change(self._table, shown(row.key), self._sql_insert, (*row, self._sum(row)))
+        self._db.change(self._table, row.key, self._sql_insert, (*row, self._sum(row)))
 
     def _update(self, row: Row) -> None:
         values = (row.next, row.value, self._sum(row), row.key)
-        self._changed(row.key, self._db.change(self._table, shown(row.key), self._sql_update, values))
+        self._changed(row.key, self._db.change(self._table, row.key, self._sql_update, values))
 
     def _changed(self, key: bytes, count: int) -> None:
         if count != 1:
@@ -189,8 +192,3 @@ class Chained:
         if row.value[:1] == b"\1":
             number = int.from_bytes(row.value[1:9], "big")
             self._db.change("blob", number, "DELETE FROM blob WHERE id = ?", (number,))
-
-
-def shown(key: bytes) -> str:
-    """Return a key as an error names it: as text where it is text, else in hex."""
-    return repr(key.decode("ascii")) if key.isascii() else key.hex()

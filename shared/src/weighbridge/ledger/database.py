@@ -75,10 +75,10 @@ class Database:
         except SQLITE_ERRORS as error:
             raise self._translated(error, table, key) from error
 
-    def change_many(self, table: str, sql: str, rows: Iterable[tuple[object, ...]]) -> None:
-        """Run one statement for many rows. Needs an open batch."""
+    def change_many(self, table: str, sql: str, rows: Iterable[tuple[object, ...]]) -> int:
+        """Run one statement for many rows and return how many it changed. Needs an open batch."""
         try:
-            self._connection.executemany(sql, rows)
+            return self._connection.executemany(sql, rows).rowcount
         except SQLITE_ERRORS as error:
             raise self._translated(error, table, "many") from error
 

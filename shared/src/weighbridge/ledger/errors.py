@@ -100,6 +100,7 @@ _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
 
 def corrupt(path: Path, table: str, key: object, why: str) -> LedgerCorrupt:
     """Return the error for a row that is not as it was written."""
+    key = shown(key) if isinstance(key, bytes) else key
     return LedgerCorrupt(
         f"{path}, table {table}, key {key}: {why}; stop the node, run `weighbridge ledger verify`, restore a "
         "backup and let the node catch up from its peers",
@@ -107,6 +108,11 @@ def corrupt(path: Path, table: str, key: object, why: str) -> LedgerCorrupt:
         table=table,
         key=str(key),
     )
+
+
+def shown(key: bytes) -> str:
+    """Return a key as an error names it: as text where it is text, else in hex."""
+    return repr(key.decode("ascii")) if key.isascii() else key.hex()
 
 
 def translated(

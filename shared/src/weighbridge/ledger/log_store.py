@@ -66,38 +66,59 @@ class LogStore:
         Errors: those of `log.check_next` and `log.check_record`; `WrongBlock` if the entry's parts do not
         belong together; `DiskFull` and the like.
         """
-        with self._db.batch():
-            return self._append(listed)
+        return self.extend((listed,)) - 1
 
-    def extend(self, entries: Iterable[Listed]) -> int:
-        """Append entries as one batch, all or none, and return the new size. Errors: as `append`."""
+    def extend(self, entries: Iterable[Listed], *, formed: bool = False) -> int:
+        """Append entries as one batch, all or none, and return the new size. Errors: as `append`.
+
+        `formed`: they were made or read by `log.entries`, so that each is what its own parts say; whether each
+        is the next is checked all the same.
+        """
         with self._db.batch():
-            for listed in entries:
-                self._append(listed)
+            sound: list[Listed] = []
+            try:
+                for listed in entries:
+                    self._check(self._last_of(sound), listed, formed)
+                    sound.append(listed)
+            finally:
+                self._write(sound)
         return self.size
 
-    def _append(self, listed: Listed) -> int:
-        last = self.last
-        check_next(last.entry if last else None, last.cid if last else None, listed.entry, self.game)
-        if encode_entry(listed.entry) != listed.data or Cid.of(listed.data) != listed.cid:
-            raise WrongBlock(
-                f"entry {listed.entry.seq}: its bytes are not the entry, or its CID is another's"
-            )
+    def _last_of(self, sound: list[Listed]) -> Listed | None:
+        return sound[-1] if sound else self.last
+
+    def _check(self, last: Listed | None, listed: Listed, formed: bool) -> None:
+        entry = listed.entry
+        check_next(last.entry if last else None, last.cid if last else None, entry, self.game, formed=formed)
+        if formed:
+            return
+        if encode_entry(entry) != listed.data or Cid.of(listed.data) != listed.cid:
+            raise WrongBlock(f"entry {entry.seq}: its bytes are not the entry, or its CID is another's")
         check_record(listed)
-        seq, series = listed.entry.seq, self._series.claim()
-        if listed.entry.record is not None and listed.record is not None:
-            self._blocks.put_checked(listed.entry.record, listed.record)
-            self._db.probe("record-written")
-        values = (place(series, seq), listed.cid.raw, listed.data)
-        self._db.change("entry", seq, "INSERT INTO entry (place, cid, data) VALUES (?, ?, ?)", values)
+
+    def _write(self, entries: list[Listed]) -> None:
+        if not entries:
+            return
+        series = self._series.claim()
+        self._blocks.put_all_checked(
+            [
+                (each.entry.record, each.record)
+                for each in entries
+                if each.entry.record and each.record is not None
+            ]
+        )
+        self._db.probe("record-written")
+        rows = [(place(series, each.entry.seq), each.cid.raw, each.data) for each in entries]
+        self._db.change_many("entry", "INSERT INTO entry (place, cid, data) VALUES (?, ?, ?)", rows)
         self._db.probe("entry-written")
-        if listed.entry.uri is not None:
-            lists = _LISTS if listed.entry.record is not None else _DELETES
-            self._uris.put(self._uri_key(listed.entry.uri) + lists + seq.to_bytes(8, "big"), b"")
-            self._db.probe("uri-written")
-        self._series.append(listed.data)
-        self._last = listed
-        return seq
+        for each in entries:
+            if each.entry.uri is not None:
+                lists = _LISTS if each.entry.record is not None else _DELETES
+                self._uris.put(self._uri_key(each.entry.uri) + lists + each.entry.seq.to_bytes(8, "big"), b"")
+        self._db.probe("uri-written")
+        for each in entries:
+            self._series.append(each.data)
+        self._last = entries[-1]
 
     def listed(self, seq: int) -> Listed:
         """Return the entry at `seq` with its record's bytes."""

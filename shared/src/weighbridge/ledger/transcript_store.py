@@ -46,10 +46,13 @@ class TranscriptStore:
         """Return the RFC 6962 root over the first `size` leaves, all of them by default (`RangeRefused`)."""
         return self._series.root(size)
 
-    def append(self, entry: Cid, delta: bytes) -> int:
-        """Append the leaf of an entry and its delta's DAG-CBOR, and return its index."""
+    def append(self, entry: Cid, delta: bytes, delta_cid: Cid | None = None) -> int:
+        """Append the leaf of an entry and its delta's DAG-CBOR, and return its index.
+
+        `delta_cid`: the delta's CID, where the caller has hashed it.
+        """
         with self._db.batch():
-            cid = Cid.of(delta)
+            cid = Cid.of(delta) if delta_cid is None else delta_cid
             data = entry.raw + cid.raw
             self._blocks.put_checked(cid, delta)
             self._db.probe("delta-written")
