@@ -352,15 +352,9 @@ class Fold:
 
     def snapshot(self) -> Snapshot:
         """Return the fold as it stands; just where it has moved to another pin, with the cells not migrated yet."""
-        cells = {**self.world.cells.everything(), **self._carried}
-        return Snapshot(
-            self.game,
-            self.size,
-            {key: data for key, data in cells.items() if data is not None},
-            self.origin,
-            self._eras.log.leaf_hashes(),
-            self._eras.start,
-        )
+        cells, eras = {**self.world.cells.everything(), **self._carried}, self._eras
+        kept = {key: data for key, data in cells.items() if data is not None}
+        return Snapshot(self.game, self.size, kept, self.origin, eras.log.leaf_hashes(), eras.start)
 
     def what_if(self) -> Fold:
         """Return a fold that stands where this one stands, to fold entries that are listed nowhere. This one stays."""
