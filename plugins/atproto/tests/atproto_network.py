@@ -39,6 +39,9 @@ class Pds(Host):
                 return web.json_response({"error": "RepoNotFound", "message": "no such repo"}, status=400)
             paths = [path for path, _ in made.tree.items()]
             return web.json_response({"collections": sorted({path.partition("/")[0] for path in paths})})
+        if name == "getLatestCommit":
+            last = self.repos[request.query["did"]].last
+            return web.json_response({"rev": None if last is None else last.rev})
         if name == "listRepos":
             repos = [{"did": did, "active": did not in self.inactive} for did in sorted(self.repos)]
             return web.json_response({"repos": repos})
@@ -63,6 +66,7 @@ class Relay(Host):
         self.unknown: set[str] = set()
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
+        self.asked.append(request.path)
         name = request.path.rpartition(".")[2]
         if name == "listReposByCollection":
             self.indexes.append(dict(request.query))

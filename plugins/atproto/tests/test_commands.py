@@ -37,8 +37,7 @@ def test_a_game_is_begun_and_played_in_repositories(shell: Shell, capsys: pytest
     assert [each["uri"] for each in published] == [
         GAME, f"at://{ALICE}/{SHEET}/self", f"at://{ALICE}/{MOVE}/a",
     ]  # fmt: skip
-    assert said.err.count("DEVELOPMENT") == 0
-    assert "weighbridge:" not in said.err
+    assert "does not fit" not in said.err
     made = shell.at.hosts[0].repos[ALICE]
     assert sorted(path for path, _ in made.tree.items()) == [f"{MOVE}/a", f"{SHEET}/self"]
 
@@ -109,6 +108,15 @@ def test_where_the_rule_set_is_not_installed_it_is_said_that_nothing_was_checked
     assert "not held against any rule set: no rule set that is installed here" in capsys.readouterr().err
     named = ("move", game, shell.record(kind="join"), "--ruleset", "unheard")
     assert code_of(lambda: shell.run(*named, account=ALICE)) == "plugin-unknown"
+
+
+def test_what_is_weak_in_a_root_is_said(shell: Shell, capsys: pytest.CaptureFixture[str]):
+    dids = [LISTER, *(Signer(bytes([number] * 32)).did for number in (8, 9))]
+    weak = {**ROOT_FITS, "policy": {"dids": dids, "quorum": 2}}
+    assert shell.run("game", "new", ROOT, shell.record(**weak), account=GM) == 0
+    assert "$.policy.quorum: 2 of 3: one dishonest member" in capsys.readouterr().err
+    assert shell.run("game", "new", ROOT, shell.record(gm=GM), "--rkey", "two", account=GM) == 0
+    assert "nobody is named who lists this game" in capsys.readouterr().err
 
 
 def test_where_a_record_stands_already_none_is_published_over_it(shell: Shell):

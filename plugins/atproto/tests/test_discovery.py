@@ -157,7 +157,7 @@ def test_a_lying_index_costs_a_bounded_number_of_requests():
         found = await at.find(Bounds(dids=20))
         states = [each.state for each in found.values()]
         assert states.count("not-asked") > 0
-        assert len([each for each in at.relay.asked if each.startswith("/did:plc")]) <= 21
+        assert 2 < len([each for each in at.relay.asked if each.startswith("/did:plc")]) <= 21
         assert len(at.relay.indexes) <= 6
         assert not any(each.startswith("getRepo ") for each in at.hosts[1].queries)
         assert [did for did, each in found.items() if each.plays] == [GM]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -163,6 +164,18 @@ def test_what_stands_in_a_node_s_way_is_refused_by_its_code_and_leaves_nothing(s
     assert code_of(lambda: follow(shell, "--node", tmp_path / "b", "--nats", "lister")) == "no-broker-address"
     assert code_of(lambda: follow(shell, "--node", tmp_path / "b c", "--nats", URL)) == "bad-operator-name"
     assert not (tmp_path / "b").exists()
+
+
+def test_a_person_at_a_terminal_is_asked_for_the_nats_server(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    begun(shell)
+    typed = io.StringIO(f"{URL}\n")
+    monkeypatch.setattr(typed, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdin", typed)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert follow(shell, "--node", tmp_path / "self") == 0
+    assert Node.open(tmp_path / "self").config.broker.url == URL
 
 
 def test_a_gm_whose_host_is_dark_is_said(shell: Shell, tmp_path: Path):

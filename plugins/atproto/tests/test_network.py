@@ -258,6 +258,41 @@ def test_there_are_never_more_streams_than_can_be_read(
     playing(work, tmp_path, monkeypatch)
 
 
+def test_who_does_not_play_is_not_fetched_again_while_nothing_changed_and_is_found_once_it_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async def work(at: Play) -> None:
+        monkeypatch.setattr(networks, "AGAIN", 0.0)
+        other = {"$type": MOVES, "game": GAME + "x", "text": "elsewhere"}
+        await at.hosts[1].commit(at.bob, {f"{MOVES}/a": other})
+        assert await at.texts(1) == ["root"]
+        await at.until(lambda: at.source.looks >= 3)
+        assert at.hosts[1].queries.count(f"getRepo {BOB}") == 1
+        assert at.hosts[1].queries.count(f"getLatestCommit {BOB}") >= 2
+        await at.commit(1, at.bob, "b", "begins")
+        assert await at.texts(1) == ["begins"]
+
+    playing(work, tmp_path, monkeypatch)
+
+
+def test_accounts_that_are_gone_are_not_asked_for_every_time_nor_remembered_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async def work(at: Play) -> None:
+        monkeypatch.setattr(networks, "REMEMBERED", 5)
+        names = [f"did:plc:{letter * 24}" for letter in "hijk"]
+        at.relay.lies = lambda _: {"repos": [{"did": did} for did in (*names, GM)]}
+        assert await at.texts(1) == ["root"]
+        await at.until(lambda: at.source.looks >= 3)
+        assert at.relay.asked.count(f"/{names[0]}") == 1
+        assert at.source.refused["did-gone"] == len(names)
+        at.relay.lies = lambda _: {"repos": [{"did": f"did:plc:{letter * 24}"} for letter in "lmnopqr"]}
+        await at.until(lambda: at.source.refused["did-gone"] > len(names))
+        assert len(at.source._looked) == 5
+
+    playing(work, tmp_path, monkeypatch)
+
+
 def test_an_index_that_is_not_there_is_counted_and_asked_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

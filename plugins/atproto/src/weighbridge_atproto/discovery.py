@@ -51,7 +51,8 @@ class Discovery:
     """One search.
 
     `skip`: accounts that need not be looked into, whoever names them. `handles`: whether to verify the handles of
-    those that play.
+    those that play. `unchanged`: of accounts that hold no record of the game, the rev at which that was seen; kept up
+    here, and not fetched again while the host names the same.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class Discovery:
         told: Callable[[Progress], None] = quiet,
         skip: Callable[[str], bool] = lambda _: False,
         handles: bool = False,
+        unchanged: dict[str, str] | None = None,
     ) -> None:
         self.failed: list[str] = []
         """Whom it could not ask for names, and why."""
@@ -76,6 +78,7 @@ class Discovery:
         self._told = told
         self._skip = skip
         self._handles = handles
+        self._unchanged = {} if unchanged is None else unchanged
         self._named: set[str] = set()
         self._indexed: set[str] = set()
         self._waiting: deque[str] = deque()
@@ -170,12 +173,13 @@ class Discovery:
 
     async def _verified(self, identity: Identity) -> Player:
         did, host = identity.did, identity.host
-        if not await self._may_hold(identity):
+        if not await self._may_hold(identity) or await self._is_unchanged(identity):
             return Player(did, NO_RECORDS, host, handle=identity.handle)
         async with self._fetching:
             bundle = await self._patient(lambda: self._fetch(identity))
         records = self._records(bundle)
         if not records:
+            self._unchanged[did] = bundle.commit.rev
             return Player(did, NO_RECORDS, host, handle=identity.handle)
         handle = identity.handle
         verified = self._handles and handle is not None and await handle_holds(self._client, handle, did)
@@ -186,17 +190,28 @@ class Discovery:
 
         Where it does not say it, the repository is fetched.
         """
-        url = f"{identity.host}/xrpc/com.atproto.repo.describeRepo?repo={identity.did}"
-        try:
-            answer: Any = json.loads(await self._patient(lambda: self._client.get(url, MAX_DESCRIPTION)))
-        except (Refused, ValueError, RecursionError):
-            return True
-        collections = answer.get("collections") if isinstance(answer, dict) else None
+        answer = await self._said(f"{identity.host}/xrpc/com.atproto.repo.describeRepo?repo={identity.did}")
+        collections = answer.get("collections")
         if not isinstance(collections, list):
             return True
         return any(self._watched.wants(identity.did, f"{each}/-") for each in collections) or (
             self._watched.game.startswith(f"at://{identity.did}/")
         )
+
+    async def _is_unchanged(self, identity: Identity) -> bool:
+        rev = self._unchanged.get(identity.did)
+        if rev is None:
+            return False
+        url = f"{identity.host}/xrpc/com.atproto.sync.getLatestCommit?did={identity.did}"
+        return (await self._said(url)).get("rev") == rev
+
+    async def _said(self, url: str) -> Mapping[str, Any]:
+        """Return what a host says of an account, unsigned; nothing where that is no answer. Raises Unavailable."""
+        try:
+            answer: Any = json.loads(await self._patient(lambda: self._client.get(url, MAX_DESCRIPTION)))
+        except (Refused, ValueError, RecursionError):
+            return {}
+        return answer if isinstance(answer, dict) else {}
 
     async def _fetch(self, identity: Identity) -> Bundle:
         pieces: list[bytes] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
 from time import monotonic
@@ -24,7 +24,7 @@ from weighbridge_atproto.guarded import Guarded
 from weighbridge_atproto.keeping import Keeping
 from weighbridge_atproto.naming import has_repository
 from weighbridge_atproto.places import Places
-from weighbridge_atproto.players import USUAL, Bounds, Player
+from weighbridge_atproto.players import NO_RECORDS, NOT_ASKED, PLAYS, USUAL, Bounds, Player
 from weighbridge_atproto.resolving import Resolver
 from weighbridge_atproto.settings import Settings, read_settings
 from weighbridge_atproto.sources import Firehose, firehose_path
@@ -33,6 +33,10 @@ HOSTS: Final = 64
 """Hosts whose streams are read beside each other; more, and a relay's stream is the better one."""
 AGAIN: Final = 3_600.0
 """Seconds after which an account that was looked into is looked into again."""
+REMEMBERED: Final = 100_000
+"""Accounts that are remembered as looked into."""
+PASSING: Final = ("host-unavailable", "host-limit", NOT_ASKED)
+"""States that say nothing of an account: it is looked into the next time."""
 SHARE: Final = 256
 
 
@@ -42,6 +46,14 @@ class Arrived(NamedTuple):
     host: str
     place: int
     item: Given | Told | Pause
+
+
+class Looked(NamedTuple):
+    """That an account was looked into: when (s, of a clock that only grows), where it is, whether it plays."""
+
+    at: float
+    host: str | None
+    plays: bool
 
 
 class Network:
@@ -63,7 +75,8 @@ class Network:
         self._starts: dict[str, int] = {}
         self._arrived: asyncio.Queue[Arrived] = asyncio.Queue(SHARE)
         self._tasks: list[asyncio.Task[None]] = []
-        self._looked: dict[str, float] = {}
+        self._looked: OrderedDict[str, Looked] = OrderedDict()
+        self._unchanged: dict[str, str] = {}
         self._before: list[Player] = []
 
     async def read(self, position: int) -> AsyncIterator[tuple[int, Given | Told | Pause]]:
@@ -121,9 +134,12 @@ class Network:
             return
         if len(self.streams) >= HOSTS:
             if not self.refused["too-many-hosts"]:
-                say(f"too-many-hosts: {host} and what comes after it is not read; let a relay's stream be read instead")
+                say(
+                    f"too-many-hosts: {host} and what comes after it is not read; let a relay's stream be read instead"
+                )
             self.refused["too-many-hosts"] += 1
             return
+        self._places.keep_host(host)
         relay = self._settings.relay and host == self._settings.host
         settings = self._settings.of_host(host, relay)
         stream = Firehose(settings, firehose_path(settings, host, self._folder), dids=dids, **self._timing)
@@ -168,6 +184,7 @@ class Network:
                 relay=settings.index,
                 bounds=self._bounds,
                 skip=self._known,
+                unchanged=self._unchanged,
             )
             for player in await search.run(root, gm.host):
                 self._take(player)
@@ -188,22 +205,33 @@ class Network:
             except (Refused, Unavailable) as error:
                 self.refused[error.code] += 1
                 continue
-            self._take(Player(did, "plays", host))
+            self._take(Player(did, PLAYS, host))
 
     def _known(self, did: str) -> bool:
+        """Whether an account need not be looked into now.
+
+        One that does not play yet is seen to begin where the stream of its host is read.
+        """
         looked = self._looked.get(did)
-        return looked is not None and monotonic() - looked < AGAIN
+        if looked is None:
+            return False
+        read = self._settings.relay or looked.host in self.streams
+        return (not looked.plays and read) or monotonic() - looked.at < AGAIN
 
     def _take(self, player: Player) -> None:
-        if player.host is None or player.state not in ("plays", "no-records"):
+        if player.state not in (PLAYS, NO_RECORDS):
             self.refused[player.state] += 1
-            return
-        self._looked[player.did] = monotonic()
-        if not player.plays:
-            return
-        host = self._settings.host if self._settings.relay else player.host
-        self._places.keep_host(host)
-        self._follow(host, (player.did,))
+        if player.state not in PASSING:
+            self._remember(player)
+        if player.plays and player.host is not None:
+            self._follow(self._settings.host if self._settings.relay else player.host, (player.did,))
+
+    def _remember(self, player: Player) -> None:
+        self._looked.pop(player.did, None)
+        self._looked[player.did] = Looked(monotonic(), player.host, player.plays)
+        if len(self._looked) > REMEMBERED:
+            did, _ = self._looked.popitem(last=False)
+            self._unchanged.pop(did, None)
 
 
 def open_network(settings: Mapping[str, Any], folder: str) -> Network:

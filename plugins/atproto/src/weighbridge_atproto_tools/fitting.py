@@ -8,6 +8,7 @@ from typing import Any
 
 from weighbridge.contract import Problem
 from weighbridge.errors import Refused
+from weighbridge.identity.policy import lint
 from weighbridge.plugins import CannotRun
 from weighbridge_services.for_plugins import clean, game_rules
 
@@ -42,12 +43,24 @@ def check_fit(
         problems = shape.problems
         _unknown(shape.unknown if not root else ())
     _judge(problems, force)
+    if root:
+        _lint(value)
 
 
 def _unknown(paths: Sequence[str]) -> None:
     for path in paths:
         if path != "$.$type":
             _warn(f"{path}: a field that nobody knows; it is kept, and changes nothing")
+
+
+def _lint(root: Mapping[str, Any]) -> None:
+    """Say what of a root is well-formed and weak all the same."""
+    if "lister" not in root:
+        _warn("$.lister: nobody is named who lists this game; until a root names somebody there is no log")
+    for name in ("policy", "witnesses"):
+        for remark in lint(root[name], f"$.{name}")[1] if name in root else ():
+            if not remark.fatal:
+                _warn(f"{remark.path}: {remark.says}")
 
 
 def _judge(problems: Sequence[Problem], force: bool) -> None:
