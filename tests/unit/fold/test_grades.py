@@ -99,6 +99,14 @@ def test_an_account_is_what_a_lister_says_of_it_whoever_has_receipted_that() -> 
     assert (step.delta, grade_of(book.fold.world, step.seq)) == ((), "lister-says")
 
 
+def test_a_repository_of_a_did_key_is_proved_by_itself_too() -> None:
+    book = named()
+    record = encode({"game": book.game, "text": "hello"})
+    uri = f"at://{PLAYER}/example.coin.note/a"
+    seq = book.list(op="create", uri=uri, author=PLAYER, record=record, prov=proof() | {"key": PLAYER}).seq
+    assert grade_of(book.fold.world, seq) == "proved-now"
+
+
 def test_no_other_operator_makes_no_quorum() -> None:
     book = opened()
     write(book)

@@ -79,11 +79,14 @@ def operators_at(world: World, seq: int) -> tuple[str, ...]:
 
 
 def grade_of(world: World, seq: int) -> Grade | None:
-    """Return the grade of a folded entry by the log as folded so far; None for a tick or a flood."""
+    """Return the grade of a folded entry by the log as folded so far; None for a tick or a flood.
+
+    That the proofs hold which its log carries, a node has verified before it folds.
+    """
     entry = world.history.listed(seq).entry
     if entry.uri is None or entry.author is None:
         return None
-    if not is_carried(entry):
+    if entry.prov is None or not is_carried(entry) or entry.prov.get("key") == entry.author:
         # What a lister heard of an account it has signed; that it is so, nobody has.
         said = entry.uri.split("/")[3] == ACCOUNT or not entry.author.startswith("did:key:")
         return "lister-says" if said else "proved-now"

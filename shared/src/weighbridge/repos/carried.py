@@ -100,6 +100,8 @@ def open_carried(data: bytes) -> Opened:
     check_path(path)
     if not carried.blocks:
         raise ProofForm("a record is carried with its commit")
+    if uri.authority.startswith("did:key:") and uri.authority != carried.key:
+        raise ProofMismatch(f"{uri.authority} is its own key, and {carried.key} is carried", key=carried.key)
     commit = read_commit(carried.blocks[0])
     check_commit(commit, uri.authority, parse_did_key(carried.key))
     cid = verify(commit.data, path, carried.blocks[1:])
