@@ -16,10 +16,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from nodes import PATIENCE, World, until, until_async
+from nodes import GAME, LISTER_CONFIG, PATIENCE, World, until, until_async
 from weighbridge_services.locks import Lock
 from weighbridge_services.node import Node
-from weighbridge_services.service import names
+from weighbridge_services.service import names, port_of
 
 COMMAND = [sys.executable, "-m", "weighbridge_services"]
 
@@ -193,8 +193,44 @@ async def test_a_broker_that_was_killed_is_back_and_counted(world: World) -> Non
         await until_async(counted)
 
 
+def ports_in_a_row(world: World, count: int) -> int:
+    """Return the first of some ports, one after the other, that nobody listens on."""
+    found = [world.free_port()]
+    while len(found) < count:
+        port = world.free_port()
+        found = [*found, port] if port == found[-1] + 1 else [port]
+    return found[0]
+
+
+async def test_a_node_says_how_its_processes_are_and_each_says_it_of_itself(world: World) -> None:
+    port = ports_in_a_row(world, len(names()) + 1)
+    node = world.make_node(
+        "alma", config=LISTER_CONFIG.format(name="alma", game=GAME).replace("coin", "delvetown")
+        + f'[plugins]\nrulesets = ["delvetown"]\n[http]\nport = {port}\n',
+    )  # fmt: skip
+    async with up(node, "--processes"):
+
+        async def ready() -> bool:
+            return (await fetch(port, "/ready"))[0] == 200
+
+        await until_async(ready)
+        services = json.loads((await fetch(port, "/health"))[1])["services"]
+        assert set(services) == {*names(), "broker"}
+        for name in names():
+            own = port_of(name, port)
+            assert (await fetch(own, "/ready"))[0] == 200
+            told = json.loads((await fetch(own, "/health"))[1])["services"]
+            assert list(told) == [name]
+            assert {**told[name], "crashes": 0}.keys() == services[name].keys()
+            assert f'weighbridge_reconnects{{service="{name}"}} 0.0' in (await fetch(own, "/metrics"))[1]
+        assert services["ingest"]["games"][GAME]["role"] == "lister"
+        metrics = (await fetch(port, "/metrics"))[1]
+        assert all(f'weighbridge_health{{service="{name}"}}' in metrics for name in names())
+        assert f'weighbridge_entries{{game="{GAME}",service="ingest"}} 0.0' in metrics
+
+
 async def test_each_service_runs_in_a_process_of_its_own_and_is_back_after_a_death(world: World) -> None:
-    port = world.free_port()
+    port = ports_in_a_row(world, len(names()) + 1)
     node = bare(world, http=port)
     async with up(node, "--processes") as running:
 
@@ -214,6 +250,11 @@ async def test_each_service_runs_in_a_process_of_its_own_and_is_back_after_a_dea
             return (await pids())[victim] not in (0, before[victim])
 
         await until_async(back)
+
+        async def well_again() -> bool:
+            return (await fetch(port, "/health"))[0] == 200
+
+        await until_async(well_again)
         body = (await fetch(port, "/metrics"))[1]
         assert f'weighbridge_crashes{{service="{victim}"}} 1.0' in body
         code, errors = await running.end(signal.SIGTERM)

@@ -21,6 +21,9 @@ BROKER_URL: Final = re.compile(r"(nats|tls|ws|wss)://[^\s/]+/?")
 INTERVAL: Final = re.compile(r"always|[0-9]{1,6}(ms|s|m|h)")
 
 
+LAST_HTTP: Final = 65_500
+
+
 class BadConfig(Refused):
     """The node's configuration is wrong; `detail["problems"]` are (path, sentence), all of them."""
 
@@ -86,7 +89,10 @@ class BrokerTable(Strict, frozen=True):
 
 
 class HttpTable(Strict, frozen=True):
-    """`[http]`: where health and metrics are served; port 0 turns it off."""
+    """`[http]`: where health and metrics are served; port 0 turns it off.
+
+    Services in processes of their own serve theirs on the ports after it.
+    """
 
     host: str = "127.0.0.1"
     port: int = 0
@@ -197,6 +203,11 @@ def checks(config: Config) -> Iterator[Problem]:
         )
     yield from _broker_checks(config.broker)
     yield from _port_checks("http.port", config.http.port)
+    if LAST_HTTP < config.http.port <= 65_535:
+        yield (
+            "http.port",
+            f"is to be at most {LAST_HTTP}: services in processes of their own take the ports after it",
+        )
     for number, game in enumerate(config.games):
         yield from _game_checks(f"games[{number}]", game, [each.uri for each in config.games[:number]])
 

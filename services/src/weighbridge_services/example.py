@@ -96,7 +96,10 @@ def example(
             '"recorded": the time of the log itself, for a season of the past',
         ),
         broker=_embedded(port) if url is None else _elsewhere(url),
-        http=_line(f"port = {http}" if http else "# port = 0", "/health, /ready and /metrics; 0: none"),
+        http=_line(
+            f"port = {http}" if http else "# port = 0",
+            "/health, /ready and /metrics; 0: none; --processes: and the 7 after",
+        ),
         rulesets=_q([ruleset, *attached] if ruleset else []),
         beacons=f'{"" if drand else "# "}beacons = ["drand"]',
         sources=f"sources = {_q(list(sources))}" if sources else "# sources = []",

@@ -1,4 +1,4 @@
-"""Health and metrics over HTTP: /health, /ready and /metrics on the node's [http] port."""
+"""Health and metrics over HTTP: /health, /ready and /metrics on the node's [http] port, or on a service's own."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import contextlib
 import json
 import socket
 from collections import Counter
-from collections.abc import Callable, Generator
-from typing import Any
+from collections.abc import Awaitable, Callable, Generator
+from typing import Any, Final
 
 import uvicorn
 from faststream.asgi import AsgiFastStream, AsgiResponse, get
@@ -22,13 +22,25 @@ Healths = Callable[[], dict[str, dict[str, Any]]]
 """What a node's services say of themselves, by name."""
 
 
+PATIENCE: Final = 2.0
+"""Seconds that another process of this machine has to say how it is."""
+
+
 class HealthServer:
     """The node's HTTP server."""
 
-    def __init__(self, table: HttpTable, healths: Healths, ready: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        table: HttpTable,
+        healths: Healths,
+        ready: Callable[[], bool],
+        ask: Callable[[], Awaitable[None]],
+    ) -> None:
+        """Make it. `ask` is awaited before each answer: what others say of themselves is to be new."""
         self._table = table
         self._healths = healths
         self._ready = ready
+        self._ask = ask
         self._server: uvicorn.Server | None = None
         self._task: asyncio.Task[None] | None = None
         self.port = 0
@@ -50,15 +62,18 @@ class HealthServer:
     def _app(self) -> AsgiFastStream:
         @get
         async def health(scope: Any) -> AsgiResponse:
+            await self._ask()
             return as_response(*health_of(self._healths()))
 
         @get
         async def ready(scope: Any) -> AsgiResponse:
+            await self._ask()
             return as_response(*((200, {"ready": True}) if self._ready() else (503, {"ready": False})))
 
         metrics = make_asgi_app(REGISTRY)
 
         async def counted(scope: Any, receive: Any, send: Any) -> None:
+            await self._ask()
             note(self._healths())
             await metrics(scope, receive, send)
 
@@ -148,3 +163,24 @@ def as_response(status: int, body: dict[str, Any]) -> AsgiResponse:
     """Return an answer in JSON."""
     text = json.dumps(body, default=str, indent=1).encode() + b"\n"
     return AsgiResponse(text, status, headers={"Content-Type": "application/json"})
+
+
+async def asked(host: str, port: int) -> dict[str, Any] | None:
+    """Return what /health at another process of this machine answers, or None where nothing sound comes."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            reader, writer = await asyncio.open_connection(reachable(host), port)
+            try:
+                writer.write(b"GET /health HTTP/1.0\r\n\r\n")
+                data = await reader.read()
+            finally:
+                writer.close()
+        found = json.loads(data.partition(b"\r\n\r\n")[2])
+    except (OSError, TimeoutError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def reachable(host: str) -> str:
+    """Return an address of this machine for one that is listened on."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)

@@ -64,6 +64,14 @@ def names() -> list[str]:
     return sorted(found)
 
 
+def port_of(name: str, port: int) -> int:
+    """Return the port of health and metrics of a service in a process of its own, by a node's `http.port`; 0: none.
+
+    The node itself has that port, and each service the one of its place in the alphabet after it.
+    """
+    return port and port + 1 + names().index(name)
+
+
 def named(name: str) -> type[Service]:
     """Return the class of a service. Raises NoService."""
     if name not in names():

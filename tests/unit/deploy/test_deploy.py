@@ -15,7 +15,7 @@ from weighbridge_services import cli
 from weighbridge_services.broker.rights import operator_rights, player_rights
 from weighbridge_services.broker.server import NoBrokerBinary, binary
 from weighbridge_services.commands.broker import BadUser
-from weighbridge_services.service import names
+from weighbridge_services.service import names, port_of
 from weighbridge_services.subjects import token
 
 DEPLOY = REPOSITORY / "deploy"
@@ -208,3 +208,11 @@ def test_the_image_is_made_of_locked_packages_and_this_repository_alone() -> Non
     assert "--no-index" in installs[1]
     assert all((REPOSITORY / folder).is_dir() for folder in ("shared", "services", "plugins"))
     assert "USER weighbridge" in text
+
+
+def test_the_ports_of_services_are_as_the_readme_says() -> None:
+    text = (NATS.parent / "README.md").read_text()
+    (row,) = re.findall(r"^\| the node \|(.+)\|$", text, re.MULTILINE)
+    assert [each.strip() for each in row.split("|")] == names()
+    assert [port_of(name, 9_100) for name in names()] == list(range(9_101, 9_101 + len(names())))
+    assert port_of(names()[0], 0) == 0

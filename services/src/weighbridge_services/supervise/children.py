@@ -13,8 +13,9 @@ import structlog
 
 from weighbridge_services import metrics
 from weighbridge_services.broker.server import die_with_parent, end
+from weighbridge_services.health import asked
 from weighbridge_services.node import Node
-from weighbridge_services.service import ServiceStopped
+from weighbridge_services.service import ServiceStopped, port_of
 
 FINAL = {2, 4}
 """Exit codes after which starting again is of no use: refused input, broken state."""
@@ -35,6 +36,7 @@ class Children:
         self._processes: dict[str, asyncio.subprocess.Process] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self.crashes: dict[str, int] = dict.fromkeys(services, 0)
+        self._told: dict[str, dict[str, Any] | None] = {}
         self.failure: BaseException | None = None
         self.failed = asyncio.Event()
 
@@ -51,18 +53,30 @@ class Children:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await asyncio.gather(*(end(each) for each in self._processes.values() if each.returncode is None))
 
+    async def ask(self) -> None:
+        """Ask each how it is, at its own port."""
+        http = self._node.config.http
+        said = await asyncio.gather(*(asked(http.host, port_of(n, http.port)) for n in self._services))
+        self._told = dict(zip(self._services, said, strict=True))
+
+    @property
+    def all_answer(self) -> bool:
+        """Whether each was up when it was asked last."""
+        return all(self._told.get(name) is not None for name in self._services)
+
     def healths(self) -> dict[str, dict[str, Any]]:
-        """Return which run, and how often each died."""
-        found: dict[str, dict[str, Any]] = {}
-        for name in self._services:
-            process = self._processes.get(name)
-            up = process is not None and process.returncode is None
-            found[name] = {
-                "crashes": self.crashes[name],
-                **({} if up else {"unhealthy": ["it does not run"]}),
-            }
-            metrics.CRASHES.labels(name).set(self.crashes[name])
-        return found
+        """Return what each said of itself when it was asked last, and how often it died."""
+        for name, count in self.crashes.items():
+            metrics.CRASHES.labels(name).set(count)
+        return {name: {**self._health(name), "crashes": self.crashes[name]} for name in self._services}
+
+    def _health(self, name: str) -> dict[str, Any]:
+        process, told = self._processes.get(name), self._told.get(name)
+        if process is None or process.returncode is not None:
+            return {"unhealthy": ["it does not run"]}
+        if told is None:
+            return {"unhealthy": ["it does not answer; it may be starting"]}
+        return dict(told.get("services", {}).get(name, {}))
 
     async def _keep_up(self, name: str) -> None:
         wait = FIRST_WAIT

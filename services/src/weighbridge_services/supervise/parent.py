@@ -32,6 +32,14 @@ class Parent(Supervisor):
         """Whatever may fail."""
         return [*super().parts, self.children]
 
+    async def ask(self) -> None:
+        """Ask the children how they are."""
+        await self.children.ask()
+
+    def is_ready(self) -> bool:
+        """Whether every child answers."""
+        return super().is_ready() and self.children.all_answer
+
     def healths(self) -> dict[str, dict[str, Any]]:
-        """Return which children run, and what is to be said of the broker."""
+        """Return what the children say of themselves, and what is to be said of the broker."""
         return {**super().healths(), **self.children.healths()}

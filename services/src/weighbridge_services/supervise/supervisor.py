@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
 
+import msgspec
 import structlog
 from weighbridge.errors import Broken
 
@@ -15,7 +16,7 @@ from weighbridge_services.folding.reading import refuse_foreign_ledgers
 from weighbridge_services.health import HealthServer
 from weighbridge_services.locks import Lock
 from weighbridge_services.node import Node
-from weighbridge_services.service import Service, named
+from weighbridge_services.service import Service, named, port_of
 from weighbridge_services.streams import declare_all, missing
 from weighbridge_services.wire import Bus
 
@@ -42,7 +43,7 @@ class Supervisor:
     """Runs services of a node until one of them fails, or it is told to stop."""
 
     def __init__(self, node: Node, services: Sequence[str], *, whole: bool) -> None:
-        """`whole`: the node and not one service of it, with its broker, streams, health and metrics."""
+        """`whole`: the node and not one service of it, with its broker and streams."""
         self._node = node
         self._names = list(services)
         self._whole = whole
@@ -62,7 +63,7 @@ class Supervisor:
         await asyncio.to_thread(refuse_foreign_ledgers, self._node)
         if self._whole:
             await self._start_broker()
-            await self._serve_health()
+        await self._serve_health()
         await self._start_services()
         self.ready = True
         log.info("ready", node=self._node.name, did=self._node.did, services=self._names)
@@ -88,9 +89,21 @@ class Supervisor:
             await bus.stop()
 
     async def _serve_health(self) -> None:
-        if self._node.config.http.port:
-            self._health = HealthServer(self._node.config.http, self.healths, lambda: self.ready)
-            await self._health.start()
+        table = self._node.config.http
+        if not table.port:
+            return
+        if not self._whole:
+            table = msgspec.structs.replace(table, port=port_of(self._names[0], table.port))
+        self._health = HealthServer(table, self.healths, self.is_ready, self.ask)
+        await self._health.start()
+        log.info("health and metrics", host=table.host, port=table.port)
+
+    async def ask(self) -> None:
+        """Have what others say of themselves ready for `healths`."""
+
+    def is_ready(self) -> bool:
+        """Whether everything is up."""
+        return self.ready
 
     async def _start_services(self) -> None:
         starting = [
