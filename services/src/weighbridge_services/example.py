@@ -57,7 +57,8 @@ ruleset = {ruleset}
 # did = "did:key:…"
 # domain = "bela"              # where they have brokers of their own
 # [games.source]               # where a lister finds records; and a follower, who then misses what is not listed
-# plugin = "firehose"          # a plugin, named under [plugins] too, and the settings that it needs
+# plugin = "firehose"          # a plugin, named under [plugins] too, and the settings that it needs; "keys" lets a
+#                              # follower find out whose the keys are in the lister's log, and reads nothing
 # host = "https://relay.example.net"
 # relay = true
 # collections = ["town.delve.*"]

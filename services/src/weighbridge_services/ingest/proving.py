@@ -77,7 +77,9 @@ class Proving:
         """Open what finds out, if the game's source knows DIDs. Raises what the plugin says of its settings."""
         setting, plugin = self._setting, plugin_of(self._setting)
         opener = None if plugin is None else setting.node.plugins.load(GROUP, plugin)
-        if isinstance(opener, OpensVoucher):
+        if not isinstance(opener, OpensVoucher):
+            log.info("no source here says whose keys a log names", game=setting.uri, hint="see [games.source]")
+        else:
             settings = {"game": setting.uri, **setting.game.source}
             self._voucher = opener.open_voucher(settings, str(setting.node.folder))
 
