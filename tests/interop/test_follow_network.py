@@ -78,7 +78,7 @@ async def following(
 ) -> AsyncIterator[Following]:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "weighbridge_services", "game", "follow", game, "--relay", relay.url,
-        "--directory", directory, "--development", "--folder", str(folder), *more,
+        "--directory", directory, "--development", "--json", "--folder", str(folder), *more,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL, env=dict(os.environ),
     )  # fmt: skip
     try:

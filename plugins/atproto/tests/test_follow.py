@@ -15,6 +15,8 @@ from repo_making import ALICE, BOB
 from weighbridge.identity import Signer
 from weighbridge.plugins import Plugins
 from weighbridge.ports import LocalChain, Unavailable, chain_value
+from weighbridge_atproto.players import Player
+from weighbridge_atproto_tools.shown import table
 from weighbridge_services.node import Node
 
 pytest.importorskip("weighbridge_delvetown", reason="the rule set of the game that is followed")
@@ -45,13 +47,17 @@ def follow(shell: Shell, *arguments: object, game: str = GAME) -> int:
     return shell.run("game", "follow", game, *more, *arguments)
 
 
+def lines_of(out: str) -> list[Any]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
 def test_who_runs_and_plays_a_game_is_found_from_its_at_uri_and_its_records_are_printed(
     shell: Shell, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     begun(shell)
-    assert follow(shell, "--folder", tmp_path, "--count", 3) == 0
+    assert follow(shell, "--folder", tmp_path, "--count", 3, "--json") == 0
     said = capsys.readouterr()
-    head, found, *lines = [json.loads(line) for line in said.out.splitlines()]
+    head, found, *lines = lines_of(said.out)
     assert (head["game"], head["gm"], head["lister"]) == (GAME, GM, LISTER)
     assert {each["did"]: (each["state"], each["records"]) for each in found["players"]} == {
         GM: ("plays", 1), ALICE: ("plays", 1), BOB: ("plays", 1),
@@ -60,15 +66,41 @@ def test_who_runs_and_plays_a_game_is_found_from_its_at_uri_and_its_records_are_
         [GAME, f"at://{ALICE}/{SHEET}/self", f"at://{BOB}/{SHEET}/self"]
     )
     assert f"weighbridge: asking {shell.at.relay.url} for {MOVE}" in said.err
-    table = [line.split() for line in said.err.splitlines() if line.startswith(("account", "did:plc"))]
+
+
+def test_a_person_reads_it_as_lines_and_a_table(
+    shell: Shell, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    begun(shell)
+    assert follow(shell, "--folder", tmp_path, "--count", 3) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == [f"game    {GAME}", f"gm      {GM}", f"lister  {LISTER}"]
+    assert lines[3].startswith('policy  {"dids": [')
+    table = [line.split() for line in lines[4:8]]
     assert table[0] == ["account", "handle", "host", "records", "state"]
     host = shell.at.hosts[1].url.partition("://")[2]
     assert [BOB, "alice.delve.town", "(not", "verified)", host, "1", "plays"] in table
+    assert sorted(line.split()[0] for line in lines[8:]) == sorted(
+        [GAME, f"at://{ALICE}/{SHEET}/self", f"at://{BOB}/{SHEET}/self"]
+    )
+
+
+def test_of_those_that_do_not_play_a_few_are_shown_and_the_rest_counted():
+    players = [Player(BOB, "plays", "https://pds.delve.town", 2, "bob.delve.town", True)]
+    players += [Player(f"did:plc:{number}", "did-gone") for number in range(25)]
+    players += [Player(f"did:plc:x{number}", "no-records") for number in range(7)]
+    lines = table(players)
+    assert lines[1].split() == [BOB, "bob.delve.town", "pds.delve.town", "2", "plays"]
+    assert len(lines) == 1 + 1 + 20 + 2
+    assert lines[-2:] == [
+        "5 more that were named could not be looked into",
+        "7 more that were named hold no record of this game",
+    ]
 
 
 def test_it_ends_with_who_plays_where_no_more_is_asked_for(shell: Shell, capsys: pytest.CaptureFixture[str]):
     begun(shell)
-    assert follow(shell, "--list", "--no-relay", "--repo", BOB) == 0
+    assert follow(shell, "--list", "--no-relay", "--repo", BOB, "--json") == 0
     said = capsys.readouterr()
     assert [each["did"] for each in json.loads(said.out.splitlines()[1])["players"]] == sorted(
         [GM, ALICE, BOB]
@@ -84,7 +116,7 @@ def test_a_game_of_a_rule_set_that_is_not_here_is_looked_at_by_its_family(
     at.commit(0, at.hosts[0].repos[GM], {"example.unheard.root/one": {"gm": GM}})
     at.commit(1, at.hosts[1].repos[BOB], {"example.unheard.move/x": {"game": game}})
     at.commit(1, at.hosts[1].member(ALICE[:-1] + "b", 11), {"example.unheard.odd/x": {"game": game}})
-    assert follow(shell, "--list", "--collection", "example.unheard.odd", game=game) == 0
+    assert follow(shell, "--list", "--collection", "example.unheard.odd", "--json", game=game) == 0
     said = capsys.readouterr()
     assert "Going by the root's family of collections" in said.err
     assert sum(each["state"] == "plays" for each in json.loads(said.out.splitlines()[1])["players"]) == 3

@@ -63,10 +63,9 @@ class Network:
 
     def __init__(self, settings: Settings, folder: str, *, bounds: Bounds = USUAL, **timing: Any) -> None:
         """Take checked settings, and the folder to keep things in."""
-        self.refused: Counter[str] = Counter()
-        """By code what could not be looked into, and which streams ended for good."""
         self.streams: dict[str, Firehose] = {}
         self.looks = 0
+        self._refused: Counter[str] = Counter()
         self._settings = settings
         self._folder = folder
         self._timing = timing
@@ -78,6 +77,11 @@ class Network:
         self._looked: OrderedDict[str, Looked] = OrderedDict()
         self._unchanged: dict[str, str] = {}
         self._before: list[Player] = []
+
+    @property
+    def refused(self) -> Counter[str]:
+        """By code what was not believed of any stream, what could not be looked into, and which streams ended."""
+        return sum((each.following.refused for each in self.streams.values()), Counter(self._refused))
 
     async def read(self, position: int) -> AsyncIterator[tuple[int, Given | Told | Pause]]:
         """Yield what is found on any host, for ever. Raises KeepingBroken; CursorInFuture once no stream is left."""
@@ -133,11 +137,11 @@ class Network:
             stream.following.start(dids)
             return
         if len(self.streams) >= HOSTS:
-            if not self.refused["too-many-hosts"]:
+            if not self._refused["too-many-hosts"]:
                 say(
                     f"too-many-hosts: {host} and what comes after it is not read; let a relay's stream be read instead"
                 )
-            self.refused["too-many-hosts"] += 1
+            self._refused["too-many-hosts"] += 1
             return
         self._places.keep_host(host)
         relay = self._settings.relay and host == self._settings.host
@@ -151,8 +155,8 @@ class Network:
             async for place, item in stream.read(self._starts.get(host, 0)):
                 await self._arrived.put(Arrived(host, place, item))
         except CursorInFuture as error:
-            self.refused[error.code] += 1
-            if len(self.streams) == self.refused[CursorInFuture.code]:
+            self._refused[error.code] += 1
+            if len(self.streams) == self._refused[CursorInFuture.code]:
                 raise
             say(f"{error.code}: {error.message}. The streams of the other hosts are read on")
 
@@ -163,7 +167,7 @@ class Network:
             try:
                 await self._look()
             except (Refused, Unavailable) as error:
-                self.refused[error.code] += 1
+                self._refused[error.code] += 1
             self.looks += 1
             await asyncio.sleep(self._settings.every)
 
@@ -189,7 +193,7 @@ class Network:
             for player in await search.run(root, gm.host):
                 self._take(player)
             for _ in search.failed:
-                self.refused["index-failed"] += 1
+                self._refused["index-failed"] += 1
         finally:
             await client.close()
             keeping.close()
@@ -203,7 +207,7 @@ class Network:
             try:
                 host = (await resolver.identity(did)).host
             except (Refused, Unavailable) as error:
-                self.refused[error.code] += 1
+                self._refused[error.code] += 1
                 continue
             self._take(Player(did, PLAYS, host))
 
@@ -220,7 +224,7 @@ class Network:
 
     def _take(self, player: Player) -> None:
         if player.state not in (PLAYS, NO_RECORDS):
-            self.refused[player.state] += 1
+            self._refused[player.state] += 1
         if player.state not in PASSING:
             self._remember(player)
         if player.plays and player.host is not None:

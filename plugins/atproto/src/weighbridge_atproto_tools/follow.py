@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from weighbridge.plugins import CannotRun
 from weighbridge.ports import Given
-from weighbridge.repos import BadAtUri, is_did, is_nsid, open_carried, parse_record_uri
+from weighbridge.repos import BadAtUri, OpenedRecord, is_did, is_nsid, open_carried, parse_record_uri
 from weighbridge_atproto.discovery import Discovery, fetch_root
 from weighbridge_atproto.documents import Identity
 from weighbridge_atproto.guarded import Guarded
@@ -30,7 +30,7 @@ TEXT = """The root says who is GM and who lists the game; whoever plays is found
 public one without it), where none answers at the GM's own host, and through what the records name. All of that
 is hints: an account plays once its own repository, verified, holds a record of the game. Who was found is printed.
 
-Then, without more, the game's records are printed as they come, verified, one JSON line each. --list ends before that.
+Then, without more, the game's records are printed as they come, verified, one a line. --list ends before that.
 
 --node DIR makes a node that follows the game instead: its lister, rule set, operators and sources set up, its keys
 made. --nats says at which NATS server the lister's log is; the rule set must be installed here, with the root's pin."""
@@ -71,6 +71,7 @@ def add_follow(group: Subparsers) -> None:
     add_outward(names)  # type: ignore[arg-type]
     records = parser.add_argument_group("printing its records")
     records.add_argument("--list", action="store_true", help="end once it is said who plays")
+    records.add_argument("--json", action="store_true", help="print JSON, one object a line")
     records.add_argument(
         "--folder", metavar="DIR", type=Path, default=Path(), help="where to keep what is known"
     )
@@ -121,7 +122,7 @@ async def _run(args: argparse.Namespace, name: str, url: str) -> None:
         root, gm = await fetch_root(client, resolver, args.game)
         game = Game(root, gm, _rules(args, root))
         operators = None if args.node is None else joining.who_runs(root)
-        _say_root(args.game, root)
+        _say_root(args, root)
         players = await _find(args, game, client, resolver)
     finally:
         await client.close()
@@ -174,9 +175,10 @@ async def _find(args: argparse.Namespace, game: Game, client: Guarded, resolver:
     waiting.done()
     for each in search.failed:
         _say(f"could not be asked: {each}")
-    for line in table(players):
-        print(line, file=sys.stderr)
-    print(json.dumps({"players": rows(players)}), flush=True)
+    if args.json:
+        print(json.dumps({"players": rows(players)}), flush=True)
+    else:
+        print("\n".join(table(players)), flush=True)
     return players
 
 
@@ -207,9 +209,7 @@ async def _print_records(args: argparse.Namespace, settings: dict[str, Any], pla
         async for _, item in source.read(0):
             if not isinstance(item, Given):
                 continue
-            found = open_carried(item.envelope)
-            cid = None if found.cid is None else str(found.cid)
-            print(json.dumps({"uri": str(found.uri), "cid": cid, "rev": found.commit.rev}), flush=True)
+            _say_record(open_carried(item.envelope), args.json)
             left = None if left is None else left - 1
             if left == 0:
                 return
@@ -217,9 +217,22 @@ async def _print_records(args: argparse.Namespace, settings: dict[str, Any], pla
         await source.close()
 
 
-def _say_root(game: str, root: dict[str, Any]) -> None:
-    told = {name: root.get(name) for name in ("gm", "lister", "policy")}
-    print(json.dumps({"game": game, **told}, default=str), flush=True)
+def _say_root(args: argparse.Namespace, root: dict[str, Any]) -> None:
+    told = {"game": args.game} | {name: root.get(name) for name in ("gm", "lister", "policy")}
+    if args.json:
+        print(json.dumps(told, default=str), flush=True)
+        return
+    for name, value in told.items():
+        text = value if isinstance(value, str) else "—" if value is None else json.dumps(value, default=str)
+        print(clean(f"{name:<8}{text}"), flush=True)
+
+
+def _say_record(found: OpenedRecord, as_json: bool) -> None:
+    cid = None if found.cid is None else str(found.cid)
+    if as_json:
+        print(json.dumps({"uri": str(found.uri), "cid": cid, "rev": found.commit.rev}), flush=True)
+    else:
+        print(clean(f"{found.uri}  {cid or 'deleted'}"), flush=True)
 
 
 def _say_node(made: joining.Joined, game: str, operators: joining.Operators, url: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from time import monotonic
 from typing import Any, Final
@@ -11,6 +10,8 @@ from typing import Any, Final
 from weighbridge_atproto.players import NO_RECORDS, Player, Progress
 from weighbridge_services.for_plugins import clean
 
+FAILING: Final = 20
+"""Accounts that could not be looked into and are shown one by one."""
 SECONDS: Final = 2.0
 """Between two lines where nobody watches a terminal."""
 
@@ -49,16 +50,20 @@ def rows(players: Sequence[Player]) -> list[dict[str, Any]]:
 
 def table(players: Sequence[Player]) -> list[str]:
     """Return the lines of the table: who plays, then what could not be looked into, then how many others there were."""
-    shown = [each for each in players if each.state != NO_RECORDS]
+    playing = [each for each in players if each.plays]
+    failing = [each for each in players if not each.plays and each.state != NO_RECORDS]
+    shown = [*playing, *failing[:FAILING]]
     lines = [("account", "handle", "host", "records", "state"), *(_cells(each) for each in shown)]
     widths = [max(len(line[n]) for line in lines) for n in range(5)]
     found = [
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
         for line in lines
     ]
-    others = Counter(each.state for each in players)[NO_RECORDS]
+    others = len(players) - len(playing) - len(failing)
+    if len(failing) > FAILING:
+        found.append(f"{len(failing) - FAILING} more that were named could not be looked into")
     if others:
-        found.append(f"{others} other accounts that were named hold no record of this game")
+        found.append(f"{others} more that were named hold no record of this game")
     return [clean(line) for line in found]
 
 
