@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import tracemalloc
+from collections import Counter
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -118,7 +119,7 @@ def rows() -> list[Row]:
     whole = time.process_time() - begun
     settings = Settings(game=GAME, collections=(MOVES,))
     begun = time.process_time()
-    carried = records_of(bundle, settings)
+    carried = records_of(bundle, settings, Counter())
     each = time.process_time() - begun
     assert len(carried) == RECORDS
     del bundle

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from atproto_play import Play, move, play
 from repo_making import ALICE, BOB, MOVES, Key, frame
+from weighbridge.repos import carried
 from weighbridge_atproto import asking, chain, following
 from weighbridge_atproto.frames import parse_frame
 from weighbridge_atproto.keeping import KeepingBroken
@@ -283,6 +284,22 @@ def test_a_gap_in_the_stream_while_commits_wait_loses_none_of_them(table: Any):
         at.source.following.doubt_all()
         at.host.held.set()
         assert await at.texts(2) == ["north", "south"]
+
+    table(work)
+
+
+def test_a_record_whose_proof_is_larger_than_is_listed_is_counted_and_costs_no_other(
+    table: Any, monkeypatch: pytest.MonkeyPatch
+):
+    async def work(at: Play) -> None:
+        await at.next()
+        monkeypatch.setattr(carried, "MAX_PROOF", 500)
+        await at.host.commit(at.bob, {f"{MOVES}/b": move("b")})
+        await at.host.commit(at.alice, {f"app.other.thing/{n}": {"n": n} for n in range(200)})
+        await at.host.commit(at.alice, {f"{MOVES}/fat": move("fat"), "zed.zed.zed/0": {"n": 1}})
+        await at.host.commit(at.bob, {f"{MOVES}/b": move("c")})
+        assert await at.texts(2) == ["b", "c"]
+        await at.until(lambda: at.source.refused.get("repo-proof-size", 0) >= 1)
 
     table(work)
 

@@ -49,8 +49,11 @@ MAX_POLICY_TEXT: Final = 524_288
 
 # --- Logs --------------------------------------------------------------------------------------------------
 
-MAX_ENTRY: Final = 65_535
-"""A log entry's DAG-CBOR: what a C2SP tlog-tiles entry bundle can hold of one."""
+MAX_ENTRY: Final = 278_528
+"""A log entry's DAG-CBOR: MAX_PROOF, and room for the longest at-uris and the rest. Of most it is some 2,000 bytes.
+
+C2SP's tlog-tiles bundles hold entries up to 65,535 bytes; larger is only one whose proof comes from an odd tree.
+"""
 
 MAX_ORIGIN: Final = 8_192
 """The origin line of a checkpoint."""
@@ -105,8 +108,12 @@ MAX_SLICE_BLOCKS: Final = 20_000
 MAX_OPS: Final = 200
 """The operations of one commit: AT Protocol's limit."""
 
-MAX_PROOF: Final = 49_152
-"""The commit and the nodes that prove a listed record: with the rest of its entry within MAX_ENTRY."""
+MAX_PROOF: Final = 262_144
+"""The commit and the nodes that prove a listed record, which its entry holds.
+
+A repository of 200,000 records whose keys nobody picked needs 8,426 at most, and grows with the logarithm. Keys can be
+picked so that a thousand stand in one node, 55,000 to 90,000 bytes, deep under others: that is listed too.
+"""
 
 MAX_REPO: Final = 268_435_456
 """A whole repository that is read into memory."""

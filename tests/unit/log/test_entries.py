@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from weighbridge import codec
 from weighbridge.cid import Cid
 from weighbridge.errors import Refused
+from weighbridge.limits import MAX_ENTRY
 from weighbridge.log import Entry, check_form, decode_entry, encode_entry, make_entry, read_listed
 from weighbridge.log.errors import (
     EntryEncoding,
@@ -106,7 +107,7 @@ def test_an_entry_is_read_and_written_as_the_same_bytes(fields):
         pytest.param({**FLOOD, "count": True}, EntryMalformed, id="a truth for a count"),
         pytest.param({**FLOOD, "uri": URI}, EntryMalformed, id="flood with uri"),
         pytest.param({**FLOOD, "record": LINK}, EntryMalformed, id="flood with record"),
-        pytest.param({**MOVE, "prov": {"proof": b"\x00" * 65_536}}, EntryTooLarge, id="too large"),
+        pytest.param({**MOVE, "prov": {"proof": b"\x00" * MAX_ENTRY}}, EntryTooLarge, id="too large"),
     ],
 )
 def test_a_malformed_entry_is_refused(fields, error):
@@ -185,7 +186,7 @@ def test_entries_are_made_one_upon_the_other():
             id="a float in prov",
         ),
         pytest.param(
-            {"op": "create", "uri": URI, "author": GM, "record": RECORD, "prov": {"a": b"\x00" * 70_000}},
+            {"op": "create", "uri": URI, "author": GM, "record": RECORD, "prov": {"a": b"\x00" * MAX_ENTRY}},
             EntryTooLarge,
             id="too large",
         ),

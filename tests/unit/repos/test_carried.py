@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import count, islice
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,8 @@ from repo_making import ALICE, BOB, MOVES, Key, Made
 from weighbridge import codec
 from weighbridge.cid import Cid
 from weighbridge.errors import Refused
-from weighbridge.limits import MAX_PROOF
+from weighbridge.limits import MAX_PROOF, MAX_RECORD
+from weighbridge.log import decode_entry, make_entry
 from weighbridge.repos import (
     Commit,
     Proved,
@@ -21,6 +23,7 @@ from weighbridge.repos import (
     open_carried,
     read_proof,
 )
+from weighbridge.tree import Tree, key_depth
 
 PATH = f"{MOVES}/north"
 URI = f"at://{ALICE}/{PATH}"
@@ -96,13 +99,72 @@ BLOCKS = made_repo()[0].tree.prove(PATH)
             carried(blocks=[made_repo()[1].block, *BLOCKS, b""]), "tree-block-extra", id="a-block-too-many"
         ),
         pytest.param(carried(blocks=[b"x" * MAX_PROOF, b"x"]), "repo-proof-size", id="no-room"),
-        pytest.param(b"\xa6" + bytes(400_000), "repo-proof-size", id="far-too-long"),
+        pytest.param(b"\xa6" + bytes(600_000), "repo-proof-size", id="far-too-long"),
     ],
 )
 def test_what_proves_no_record_is_refused(data, code):
     with pytest.raises(Refused) as refused:
         open_carried(data)
     assert refused.value.code == code
+
+
+def picked(keys: int, deep: int) -> Made:
+    """A repository whose keys were picked: so many in one node, and one that lies as deep above them."""
+    names = (f"{MOVES}/{n:013}" for n in count())
+    wide = [name for name in islice(names, 2 * keys) if key_depth(name) == 0][:keys]
+    high = next(name for name in (f"a.b.c/{n}" for n in count()) if key_depth(name) >= deep)
+    made = Made()
+    made.records[Cid.of(RECORD)] = RECORD
+    made.tree = Tree.build(dict.fromkeys([*wide, high], Cid.of(RECORD)))
+    made.last = made.sign()
+    return made
+
+
+def test_a_record_of_a_tree_with_a_thousand_keys_in_one_node_far_down_is_listed():
+    made = picked(1_000, deep=8)
+    assert made.last is not None
+    path = f"{MOVES}/{500:013}"
+    cid = made.tree.get(path)
+    there = Proved(made.last, cid, None if cid is None else RECORD)
+    nodes = made.tree.prove(path)
+    assert len(nodes) == 9
+    assert sum(map(len, nodes)) > 55_000
+    uri = f"at://{ALICE}/{path}"
+    found = open_carried(carry(uri, made.key.public.did_key, DOC, there, nodes))
+    root = make_entry(None, game=URI, at=1, op="tick")
+    listed = make_entry(
+        root, game=URI, at=2, op="create", uri=uri, author=ALICE, record=found.record or RECORD, prov=found.prov
+    )  # fmt: skip
+    assert decode_entry(listed.data).prov == found.prov
+
+
+def test_what_is_proved_by_more_than_an_entry_holds_is_refused_before_anything_is_made_of_it():
+    made = picked(5_000, deep=2)
+    assert made.last is not None
+    path = f"{MOVES}/{500:013}"
+    nodes = made.tree.prove(path)
+    with pytest.raises(Refused) as refused:
+        carry(f"at://{ALICE}/{path}", made.key.public.did_key, DOC, Proved(made.last, None, None), nodes)
+    assert refused.value.code == "repo-proof-size"
+
+
+def test_the_largest_proof_of_the_largest_record_fits_a_message_of_the_log():
+    blocks = [b"x" * MAX_PROOF]
+    prov = {
+        "grade": "proved-now",
+        "key": Key().public.did_key,
+        "doc": DOC,
+        "rev": made_repo()[1].rev,
+        "blocks": blocks,
+    }
+    record = b"x" * MAX_RECORD
+    author = f"did:web:{'a' * 253}"
+    uri = f"at://{author}/{'a' * 63}.{'b' * 63}.{'c' * 63}/{'k' * 512}"
+    entry = make_entry(
+        None, game=uri, at=2**53, op="create", uri=uri, author=author, record=record, prov=prov
+    )
+    message = codec.encode({"entry": entry.data, "record": record, "proof": carry_again(uri, prov, record)})
+    assert len(message) < 8_000_000
 
 
 def test_a_record_that_is_no_map_is_none():

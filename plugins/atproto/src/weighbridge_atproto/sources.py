@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -99,6 +100,8 @@ class Repository:
 
     def __init__(self, settings: Settings, folder: str) -> None:
         """Take settings; paths in them are relative to the folder."""
+        self.refused: Counter[str] = Counter()
+        """What of the repositories is not listed, by code."""
         self._settings = settings
         self._folder = folder
         self._client = Guarded(loopback=settings.development)
@@ -107,7 +110,7 @@ class Repository:
         """Yield the game's records of each repository, the root first. Raises what fetching and verifying do."""
         number = 0
         async for bundle in self._bundles():
-            for data in records_of(bundle, self._settings):
+            for data in records_of(bundle, self._settings, self.refused):
                 number += 1
                 if number > position:
                     yield number, Given(data)
@@ -156,8 +159,8 @@ def told_in(data: bytes) -> Told:
     return Told(**value)
 
 
-def records_of(bundle: Bundle, settings: Settings) -> list[bytes]:
-    """Return the records of the game in a repository, carried, the root first; what cannot be is left out."""
+def records_of(bundle: Bundle, settings: Settings, refused: Counter[str]) -> list[bytes]:
+    """Return the records of the game in a repository, carried, the root first; count by code what cannot be."""
     watched, did = settings.watched, bundle.identity.did
     root = watched.game.removeprefix(f"at://{did}/")
     found: list[bytes] = []
@@ -167,8 +170,8 @@ def records_of(bundle: Bundle, settings: Settings) -> list[bytes]:
         try:
             if watched.is_of_game(did, path, bundle.record(path, cid)):
                 found.append(bundle.carry(path, cid))
-        except Refused:
-            continue
+        except Refused as refusal:
+            refused[refusal.code] += 1
     return found
 
 

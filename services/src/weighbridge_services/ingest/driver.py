@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import structlog
@@ -35,6 +35,12 @@ class Driver:
         self._position = position
         self.read = 0
         self.done = False
+
+    @property
+    def refused(self) -> dict[str, int]:
+        """How many the source did not believe, or could not give, by code; of one that counts none, none."""
+        theirs: Mapping[str, int] = getattr(self._source, "refused", {})
+        return dict(theirs)
 
     async def run(self) -> None:
         """Read to the end, which a live source does not have. Raises Refused for what cannot be read."""

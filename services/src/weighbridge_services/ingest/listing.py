@@ -69,6 +69,7 @@ class Listing:
             "rejected": dict(lister.answering.rejected),
             "clock_checked": self.lister.clock.checked,
             "source_read": self.driver.read if self.driver is not None else 0,
+            "refused": self.driver.refused if self.driver is not None else {},
             "unhealthy": unhealthy,
         }
 
