@@ -8,19 +8,22 @@ from typing import Any
 
 import pytest
 from ingest_games import GAME, Table, data_of, note, player
-from nodes import World, until
+from nodes import World, until, until_async
 from repo_making import ALICE
 from shelf import SHELVES, Repo, Shelf
 from test_ingest_following import NOW, Crooked, finding, own_record
 from weighbridge import codec
 from weighbridge.cid import Cid
 from weighbridge.errors import Unavailable
+from weighbridge.log.entries import make_entry
 from weighbridge.repos import open_carried
 from weighbridge_services.ingest import withholding
 from weighbridge_services.ingest.follower import Follower
+from weighbridge_services.ingest.opening import log_message
 from weighbridge_services.node import Node
 
 NOTES = "example.coin.note"
+OTHER = "at://did:plc:aaaaaaaaaaaaaaaaaaaaaaab/example.coin.root/one"
 
 
 def said(text: str, game: str = GAME) -> dict[str, Any]:
@@ -197,8 +200,8 @@ async def test_a_lister_that_is_away_is_accused_of_nothing_and_lists_when_it_is_
     table: Table, shelves: dict[str, Shelf]
 ) -> None:
     follower, repo = await laid(table, 0.3), Repo()
-    # Its own operator record is listed by then.
-    await until(lambda: follower.health()["size"] == 3 and follower.withholding.waiting == 0)
+    await until_async(lambda: lists(table, own_record(table)))
+    await until(lambda: follower.withholding.waiting == 0)
     await table.down("alma")
     data = repo.tell(f"{NOTES}/a", said("hello"))
     shelves["bela"].put(data)
@@ -221,6 +224,10 @@ async def test_a_record_that_came_and_went_while_the_lister_was_away_is_not_held
     assert follower.withholding.waiting == 1
     shelves["bela"].put(repo.tell(f"{NOTES}/a", None))
     await settled(follower, 2)
+
+
+async def lists(table: Table, record: str) -> bool:
+    return any(each.get("uri") == record for each in await table.log(1))
 
 
 async def submitted(table: Table) -> int:
@@ -257,6 +264,45 @@ async def test_records_of_strangers_on_a_day_full_of_strangers_are_not_withheld(
     shelves["bela"].put(*told)
     await settled(follower, 5)
     assert follower.health()["withheld"] == 0
+
+
+# --- records that were of the game ------------------------------------------------------------------------------
+
+
+async def test_an_edit_that_names_another_game_is_listed_followed_and_missed_where_it_is_left_out(
+    table: Table, shelves: dict[str, Shelf]
+) -> None:
+    follower, repo = await laid(table, 0.3), Repo()
+    first = repo.tell(f"{NOTES}/a", said("hello"))
+    edit = repo.tell(f"{NOTES}/a", said("elsewhere", OTHER))
+    another = repo.tell(f"{NOTES}/a", said("elsewhere still", OTHER))
+    shelves["alma"].put(first, edit)
+    shelves["bela"].put(first, edit)
+    await settled(follower, 2)
+    assert [each["op"] for each in await table.log(1) if each.get("uri") == uri("a")] == ["create", "update"]
+    assert follower.fault is None
+    shelves["bela"].put(another)
+    assert (await finding(table, "withheld", uri("a")))["cid"] == str(open_carried(another).cid)
+
+
+async def test_a_log_that_lists_a_record_of_another_game_is_followed_no_more(table: Table) -> None:
+    crooked, follower = await crooked_with_source(table)
+    data = Repo().tell(f"{NOTES}/a", said("hello", OTHER))
+    found = open_carried(data)
+    listed = make_entry(
+        crooked.last,
+        game=GAME,
+        at=NOW,
+        op="create",
+        uri=uri("a"),
+        author=ALICE,
+        record=found.record,
+        prov=found.prov,
+    )
+    await crooked.list(listed, log_message(listed))
+    value = await finding(table, "malformed-log", uri("a"))
+    assert "lists no version of it before" in value["says"]
+    assert follower.setting.store.size == 2
 
 
 # --- rejections -------------------------------------------------------------------------------------------------
@@ -319,7 +365,7 @@ async def test_what_is_no_record_of_the_game_is_counted_by_its_code(
     table: Table, shelves: dict[str, Shelf]
 ) -> None:
     follower, repo = await laid(table, 0.1), Repo()
-    other = repo.tell(f"{NOTES}/a", said("hello", "at://did:plc:another/x.y.z/one"))
+    other = repo.tell(f"{NOTES}/a", said("hello", OTHER))
     good = repo.tell(f"{NOTES}/b", said("hello"))
     shelves["bela"].put(other, good[:-1] + b"!", b"\xff", good)
     shelves["alma"].put(good)

@@ -9,12 +9,13 @@ from repo_making import ALICE, Made
 from weighbridge import codec
 from weighbridge.cid import Cid
 from weighbridge.fold import Fold
+from weighbridge.fold.records import place_of
 from weighbridge.log.entries import Listed, read_listed
 from weighbridge.ports import Told
 from weighbridge.repos import Proved, carry
 from weighbridge_services.ingest.decide import Handed, Placed
 from weighbridge_services.ingest.driver import told
-from weighbridge_services.ingest.following import Fault, Taken, take_entry
+from weighbridge_services.ingest.following import Fault, Taken, stray, take_entry
 from weighbridge_services.ingest.opening import Opened, Refusal, log_message, proof_of, read_record
 
 NOTES = "example.coin.note"
@@ -79,10 +80,60 @@ def test_what_a_stream_tells_twice_is_listed_once() -> None:
         assert made.answers == (before._replace(fresh=False),)
 
 
-def test_a_record_of_another_game_or_of_none_is_refused() -> None:
-    repo = Repo()
-    for new in (value("x", "at://did:plc:x/a.b.c/d"), {"text": "x"}):
-        assert code(read_record(repo.tell(PATH, new), GAME, carried=True)) == "other-game"
+ELSEWHERE = "at://did:plc:x/a.b.c/d"
+STRAYS = [{"$type": NOTES, "game": ELSEWHERE, "text": "x"}, {"$type": NOTES, "text": "x"}]
+
+
+@pytest.mark.parametrize("new", STRAYS, ids=["another game", "none"])
+def test_a_record_of_another_game_or_of_none_is_refused(new: dict[str, str]) -> None:
+    made = opened_book().list(Handed(taken(Repo().tell(PATH, new))))
+    assert made.entries == ()
+    assert [code(each) for each in made.answers] == ["other-game"]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("new", STRAYS, ids=["another game", "none"])
+@pytest.mark.parametrize(
+    ("collection", "first"),
+    [
+        pytest.param(NOTES, {"text": "one"}, id="where versions count"),
+        pytest.param("example.coin.flip", {"call": "heads"}, id="where the first is the record"),
+    ],
+)
+def test_a_listed_record_that_names_another_game_now_is_listed_and_reported_as_changed(
+    collection: str, first: dict[str, str], new: dict[str, str]
+) -> None:
+    repo, book, path = Repo(), opened_book(), f"{collection}/a"
+    of_game = {"$type": collection, "game": GAME, **first}
+    told = [repo.tell(path, each) for each in (of_game, {**new, "$type": collection}, of_game, None)]
+    made = [book.list(Handed(taken(each)), now=NOON + n) for n, each in enumerate(told)]
+    assert [each.entries[0].entry.op for each in made] == ["create", "update", "update", "delete"]
+    assert isinstance(made[1].answers[0], Placed)
+    assert made[1].answers[0].round is None
+    fold = Fold(GAME, coin.RULES)
+    fold.fold(book.entries[0])
+    fold.fold(book.entries[1])
+    step = fold.fold(book.entries[2])
+    reports = f"_/report/{place_of(f'at://{ALICE}/{path}')}"
+    assert [key for key, _ in step.delta] == [reports]  # nothing that it did is changed
+    assert fold.table[reports]["edited"].startswith("This record was changed after it was listed")
+
+
+def test_a_stray_is_no_version_of_a_record_that_has_only_ended() -> None:
+    repo, book = Repo(), opened_book()
+    repo.tell(PATH, value("never seen"))
+    end, again = repo.tell(PATH, None), repo.tell(PATH, STRAYS[0])
+    book.list(Handed(taken(end)))
+    assert [code(each) for each in book.list(Handed(taken(again))).answers] == ["other-game"]  # type: ignore[arg-type]
+
+
+def test_a_follower_reads_a_stray_and_leaves_to_the_log_whether_it_may_stand_there() -> None:
+    repo, book = Repo(), opened_book()
+    told = [repo.tell(PATH, each) for each in (value("one"), STRAYS[0])]
+    entries = [book.list(Handed(taken(each))).entries[0] for each in told]
+    found = [take_entry(log_message(each), GAME) for each in entries]
+    assert all(isinstance(each, Taken) for each in found)
+    assert [each.opened.is_stray for each in found] == [False, True]  # type: ignore[union-attr]
+    assert stray(entries[1]).code == "malformed-log"
 
 
 def forged(listed: Listed, **changed: object) -> bytes:

@@ -17,7 +17,7 @@ from weighbridge.log.checkpoint import Checkpoint
 from weighbridge.log.entries import Listed, Op, make_entry
 
 from weighbridge_services.following.rules import Rules, needs_of, round_of, rules_after
-from weighbridge_services.ingest.opening import Opened, Refusal
+from weighbridge_services.ingest.opening import Opened, Refusal, other_game
 
 MAX_TICKS: Final = 100_000
 """Days between two entries that get a tick each; a recorded log may begin in 1970."""
@@ -192,13 +192,13 @@ class _Listing:
         for version in versions:
             if version.record == opened.cid and version.rev in (None, opened.rev):
                 return Placed(version.seq, version.at, self._round_again(opened, version), fresh=False)
-        said = self._said_already(opened)
+        again = any(version.record is not None for version in versions)
+        said = other_game(opened) if opened.is_stray and not again else self._said_already(opened)
         if said is not None:
             return said
         at = self._time(handed)
         self.let_pass(at)
         flooded = self._flooded(opened, at)
-        again = any(version.record is not None for version in versions)
         return flooded if flooded is not None else self._list(handed, opened, at, again)
 
     def _time(self, handed: Handed) -> int:
@@ -216,7 +216,7 @@ class _Listing:
         self._known.setdefault(opened.uri, []).append(Known(seq, at, opened.cid, opened.rev))
         if opened.author not in self._facts.since:
             self._authors.setdefault(opened.author, at // DAY)
-        if opened.record is None:
+        if opened.record is None or opened.is_stray:
             self._matter = seq
             return Placed(seq, at, None)
         self._note(opened, seq, handed.sound)
@@ -240,7 +240,7 @@ class _Listing:
             self._beacons[number] = seq
 
     def _round_again(self, opened: Opened, version: Known) -> int | None:
-        if opened.record is None:
+        if opened.record is None or opened.is_stray:
             return None
         listed = make_entry(
             None, game=self._facts.game, at=version.at, op="create", uri=opened.uri, author=opened.author,

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import structlog
 from weighbridge.errors import Unavailable, WeighbridgeError
+from weighbridge.identity.envelope_errors import OtherGame
 from weighbridge.ports import Given, Source
 
 from weighbridge_services.ingest.opening import Opened, Refusal
@@ -24,9 +25,9 @@ LONGEST: Final = 60.0
 log = structlog.get_logger()
 
 Open = Callable[[], Source]
-Take = Callable[[list[tuple[Opened, int | None]], int], Awaitable[None]]
+Take = Callable[[list[tuple[Opened, int | None]], int], Awaitable[int]]
 """Takes verified records, each with the time (µs) of its listing in a recorded season, and the position behind them;
-keeps all of it in one batch."""
+keeps all of it in one batch. Returns how many were of another game."""
 
 
 class Finder:
@@ -118,6 +119,8 @@ class Finder:
             for each, given in zip(opened, share, strict=True)
             if isinstance(each, Opened)
         ]
-        await self._take(found, position)
-        self.found += len(found)
+        strays = await self._take(found, position)
+        if strays:
+            self.refused[OtherGame.code] += strays
+        self.found += len(found) - strays
         self.trouble = None

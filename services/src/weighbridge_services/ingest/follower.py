@@ -23,6 +23,7 @@ from weighbridge_services.ingest.following import (
     forged,
     forked,
     may_cosign,
+    stray,
 )
 from weighbridge_services.ingest.lister import operator_envelope
 from weighbridge_services.ingest.notes import make_receipt, read_checkpoint
@@ -181,12 +182,21 @@ class Follower:
                 continue
             if each.listed.entry.seq > size and not fresh and each.listed.entry.game == self.setting.uri:
                 raise Again(f"entry {size} was due, and this is {each.listed.entry.seq}")
-            fault = check_follows(last, each.listed, self.setting.uri)
+            fault = check_follows(last, each.listed, self.setting.uri) or await self._strays(each, fresh)
             if fault is not None:
                 return fresh, fault
             fresh.append(each)
             last = each.listed
         return fresh, None
+
+    async def _strays(self, taken: Taken, fresh: Sequence[Taken]) -> Fault | None:
+        if taken.opened is None or not taken.opened.is_stray:
+            return None
+        uri = taken.opened.uri
+        if any(each.listed.entry.uri == uri and each.listed.record is not None for each in fresh):
+            return None
+        listed = await self.setting.store.run(self.setting.store.have_versions, {uri})
+        return None if listed else stray(taken.listed)
 
     async def _same(self, listed: Listed, fresh: Sequence[Taken]) -> Fault | None:
         seq = listed.entry.seq

@@ -72,6 +72,13 @@ def bad_proof(listed: Listed, says: str) -> Fault:
     return Fault("bad-proof", entry.uri or "", sentence, {"seq": entry.seq, "entry": listed.data})
 
 
+def stray(listed: Listed) -> Fault:
+    """Return the fault of an entry that lists a record of another game, none of whose versions was of this one."""
+    entry = listed.entry
+    says = f"entry {entry.seq}, {entry.uri}, is of another game, and the log lists no version of it before"
+    return Fault("malformed-log", entry.uri or "", says, {"seq": entry.seq, "entry": listed.data})
+
+
 def check_follows(last: Listed | None, listed: Listed, game: str) -> Fault | None:
     """Check that an entry may follow the last one."""
     try:

@@ -55,6 +55,16 @@ class Opened(NamedTuple):
         return {SIGNATURE: self.envelope.sig} if self.repo is None else self.repo
 
     @property
+    def is_stray(self) -> bool:
+        """Whether it is a repository's record that names another game than this log's, or none.
+
+        It is listed only as a later version of a record that is of the game: the uri is, whatever stands there now.
+        """
+        if self.repo is None or self.record is None or self.uri == self.envelope.game:
+            return False
+        return bool(self.value.get("game") != self.envelope.game)
+
+    @property
     def rev(self) -> str | None:
         """The rev of the repository's commit that proves it."""
         return None if self.repo is None else self.repo["rev"]
@@ -71,7 +81,8 @@ def read_record(data: bytes, game: str, *, carried: bool = False) -> Opened | Re
     """Read an envelope of a game, everything about it checked but the signature: see `claim_of`.
 
     `carried`: whether it may be a record of a repository with its proof, which is checked whole; the key in it
-    is the word of whoever gives it. Whatever the bytes are, the answer is one of the two.
+    is the word of whoever gives it, and whether a stray may be listed only the log can say. Whatever the bytes are,
+    the answer is one of the two.
     """
     try:
         if carried and is_carried(data):
@@ -95,11 +106,15 @@ def _read_carried(data: bytes, game: str) -> Opened:
     """Return a record of a repository, or the end of one, whose proof holds. Raises Refused."""
     found = open_carried(data)
     author, collection, rkey = found.uri.authority, found.uri.collection or "", found.uri.rkey or ""
-    named = game if str(found.uri) == game or found.record is None else found.value.get("game")
-    if named != game:
-        raise OtherGame(f"{found.uri} is of the game {named!r:.200}, and this log is of {game}")
     envelope = Envelope(author, game, collection, rkey, found.value, b"")
     return Opened(envelope, found.record, found.cid, data, found.prov)
+
+
+def other_game(opened: Opened) -> Refusal:
+    """Return why a stray is refused of which the log lists no version before."""
+    named = opened.value.get("game")
+    says = f"{opened.uri} is of the game {named!r:.200}, and this log is of {opened.envelope.game}"
+    return Refusal(OtherGame.code, says)
 
 
 def claim_of(opened: Opened) -> Claim:

@@ -81,6 +81,10 @@ class Store:
                 ]
         return found
 
+    def have_versions(self, uris: Iterable[str]) -> frozenset[str]:
+        """Return those uris of which the log lists a version; a deletion is none."""
+        return frozenset(uri for uri in uris if self.log.first(uri) is not None)
+
     def since(self, authors: Iterable[str]) -> dict[str, int]:
         """Return the day of the first record of each author who has one."""
         for author in authors:

@@ -125,25 +125,30 @@ class Withholding:
             raise TooMuchAwaited(f"{len(self._open)} records are awaited already")
         await self._keep(awaited, None)
 
-    async def take_found(self, found: Sequence[tuple[Opened, int | None]], position: int) -> None:
+    async def take_found(self, found: Sequence[tuple[Opened, int | None]], position: int) -> int:
         """Take what this node's own source has found, up to a position; wait until there is room for it.
 
         With each comes the time (µs) at which a recorded season lists it. What is found while this node is behind
-        would be awaited though it is listed: it waits for that too.
+        would be awaited though it is listed: it waits for that too. Returns how many were of another game.
         """
-        awaited = self._awaited(found, found=True)
-        while not (self._has_room(awaited) and await self._has_caught_up()):
+        while not (self._has_room(found) and await self._has_caught_up()):
             await asyncio.sleep(LOOK)
-        await self._keep(awaited, position)
+        strays = {each.uri for each, _ in found if each.is_stray}
+        strays -= {each.uri for each, _ in found if not each.is_stray and each.record is not None}
+        strays -= {each.awaited.uri for each in self._open.values()}
+        strays -= await self._setting.store.run(self._setting.store.have_versions, strays)
+        ours = [(each, at) for each, at in found if not (each.is_stray and each.uri in strays)]
+        await self._keep(self._awaited(ours, found=True), position)
+        return len(found) - len(ours)
 
     def _awaited(self, opened: Iterable[tuple[Opened, int | None]], *, found: bool) -> list[Awaited]:
         now = self._setting.clock.now()
         given = [awaited_of(each, at or now, found=found, most=MAX_AWAITED_PROOF) for each, at in opened]
         return [each for each in given if each is not None and each.key not in self._open]
 
-    def _has_room(self, awaited: Sequence[Awaited]) -> bool:
+    def _has_room(self, come: Sequence[object]) -> bool:
         # One batch may be larger than what is left: it is never more than a share above.
-        return not awaited or len(self._open) < MAX_AWAITED
+        return not come or len(self._open) < MAX_AWAITED
 
     async def _keep(self, awaited: Sequence[Awaited], position: int | None) -> None:
         # A crash before this reads them again; one after it finds them kept.

@@ -10,6 +10,7 @@ from weighbridge.fold import answers
 from weighbridge.fold.breach import RuleBreach
 from weighbridge.fold.context import call
 from weighbridge.fold.deletions import is_of_lister_alone
+from weighbridge.fold.grades import is_carried
 from weighbridge.fold.records import CODES, DAY, Pending, place_of
 from weighbridge.fold.world import World
 from weighbridge.log.entries import Listed
@@ -33,11 +34,12 @@ def list_record(world: World, listed: Listed) -> None:
     if mark is not None and mark.late:
         world.report("too-late", uri, TOO_LATE)
         return
+    strays = later and _names_another_game(world, listed)
     if collection not in world.ruleset.collections:
-        if entry.record is not None:
+        if entry.record is not None and not strays:
             world.cells.set(f"_/attached/{entry.record}", entry.seq)
         return
-    if later and collection not in world.ruleset.versions:
+    if strays or (later and collection not in world.ruleset.versions):
         _later_version(world, listed)
         return
     docket = world.docket(listed)
@@ -47,6 +49,14 @@ def list_record(world: World, listed: Listed) -> None:
         return
     if _fits(world, docket):
         _judge(world, docket)
+
+
+def _names_another_game(world: World, listed: Listed) -> bool:
+    # Only of a repository's record is a version that names another game a version of this one at all.
+    if listed.record is None or not is_carried(listed.entry):
+        return False
+    value = world.value_of(listed)
+    return not isinstance(value, dict) or value.get("game") != world.game
 
 
 def _later_version(world: World, listed: Listed) -> None:
