@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pds_running import Account, Pds
+from pds_running import PASSWORD, Account, Pds
 from relay_running import Relay, relaying
+from weighbridge.identity.syntax import is_tid
+from weighbridge_services.cli import main
 
 pytestmark = pytest.mark.interop
 
@@ -140,6 +142,38 @@ def test_a_host_that_is_killed_and_comes_again_is_made_up_for_and_stops_no_other
             await off(first.stop)
 
     asyncio.run(work())
+
+
+def test_a_player_publishes_to_a_real_pds_and_is_told_what_it_refuses(
+    hosts: tuple[Pds, Pds], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    host = hosts[0]
+    player = host.account(f"writer{next(_names)}")
+    game = f"at://{player.did}/{ROOT}/one"
+    password, record = tmp_path / "password", tmp_path / "record.json"
+    password.write_text(PASSWORD)
+    password.chmod(0o600)
+
+    def publish(*what: str, **fields: Any) -> int:
+        record.write_text(json.dumps(fields))
+        way = ["--host", host.url, "--account", player.did, "--password-file", str(password), "--development"]
+        return main([*what, str(record), *way])
+
+    join = {"kind": "join", "crew": f"at://{player.did}/town.delve.crew/x"}
+    assert publish("move", game, **join) == 0
+    uri = json.loads(capsys.readouterr().out)["uri"]
+    assert is_tid(uri.rpartition("/")[2])
+    assert publish("move", game, "--rkey", "mine", **join) == 0
+    assert publish("move", game, "--rkey", "mine", **join) == 2
+    assert "not-published: " in (said := capsys.readouterr().err)
+    assert "is there already" in said
+    assert publish("move", game, kind="join", crew=5) == 2
+    assert "bad-record-shape" in capsys.readouterr().err
+    password.write_text("wrong")
+    assert publish("move", game, **join) == 2
+    assert "AuthenticationRequired" in capsys.readouterr().err
+    moves = player.call("com.atproto.repo.listRecords", repo=player.did, collection=MOVE)["records"]
+    assert sorted(each["uri"] for each in moves) == sorted([uri, f"at://{player.did}/{MOVE}/mine"])
 
 
 def test_a_lying_index_costs_a_bounded_number_of_questions_and_names_nobody_who_does_not_play(

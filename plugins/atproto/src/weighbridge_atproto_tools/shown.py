@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Sequence
 from time import monotonic
@@ -31,6 +32,8 @@ class Waiting:
             f"{progress.doing}: {progress.named} named, {progress.looked} looked into, {progress.playing} play"
         )
         if self._live:
+            # One that goes over the edge is not written over by the next.
+            text = text[: shutil.get_terminal_size().columns - 1]
             print(f"\r{text:<{self._width}}", end="", file=sys.stderr, flush=True)
             self._width = len(text)
         elif progress.doing != self._said or monotonic() >= self._next:
