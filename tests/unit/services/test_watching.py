@@ -127,8 +127,8 @@ def test_the_doctor_finds_a_new_node_well(tmp_path: Path) -> None:
     [
         pytest.param("", WARN, "without a source of its own", id="none"),
         pytest.param('[games.source]\nroot = "root.json"\n', WARN, "without a source", id="a root alone"),
-        pytest.param('[games.source]\nplugin = "firehose"\n', OK, "firehose is read", id="a firehose"),
-        pytest.param('[games.source]\nfile = "lines"\n', OK, "jsonl is read", id="a file of lines"),
+        pytest.param('[games.source]\nplugin = "firehose"\n', OK, "firehose is the source", id="a firehose"),
+        pytest.param('[games.source]\nfile = "lines"\n', OK, "jsonl is the source", id="a file of lines"),
     ],
 )
 def test_the_doctor_notes_a_follower_that_would_miss_nobody(

@@ -21,4 +21,4 @@ def _of(game: GameTable) -> Finding:
     plugin = game.source.get("plugin", "jsonl" if "file" in game.source else None)
     if plugin is None:
         return Finding("source", WARN, NOTE.format(uri=game.uri))
-    return Finding("source", OK, f"{plugin} is read for what the lister of {game.uri} leaves out")
+    return Finding("source", OK, f"{plugin} is the source of this follower of {game.uri} itself")
