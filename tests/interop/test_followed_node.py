@@ -167,7 +167,9 @@ async def followed(at: Table, world: World, capsys: pytest.CaptureFixture[str]) 
     ann, bob = [await asyncio.to_thread(at.second.account, name) for name in ("annabel8", "robert8")]
     port = free_port()
     lister = at.lister(gm, port)
-    policy = {"dids": [lister.did], "quorum": 1}
+    # Of the operators that the root names one has not come yet: nobody waits for it.
+    absent = Signer(bytes([9] * 32)).did
+    policy = {"dids": [lister.did, absent], "quorum": 1}
     beacon = {"chain": json.loads(json.dumps(chain_value(LOCAL.chain))), "margin": 3}
     root = {"gm": gm.did, "lister": lister.did, "policy": policy, "beacon": beacon}
     await at.publish(gm, "game", "new", ROOT, "--rkey", "one", **root)
@@ -183,6 +185,7 @@ async def followed(at: Table, world: World, capsys: pytest.CaptureFixture[str]) 
     )  # fmt: skip
     assert f"weighbridge node up --node {at.folder / 'bela'}" in capsys.readouterr().out
     guest = Node.open(at.folder / "bela")
+    assert [each.did for each in guest.games[0].peers] == [lister.did, absent]
     at.let_in(lister, guest)
     lister = Node.open(lister.folder)
 
