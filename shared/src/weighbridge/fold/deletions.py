@@ -8,12 +8,14 @@ no such operator the lister's proof is all there is, and counts at once, as its 
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import msgspec
 
 from weighbridge.fold import grades
 from weighbridge.fold.operators import Receipt
+from weighbridge.fold.records import collection_of
 from weighbridge.fold.world import World
 from weighbridge.log.entries import Entry, Listed
 
@@ -52,47 +54,53 @@ def held_before(world: World) -> int:
     return max(sizes, default=0)
 
 
-def see(world: World, receipt: Receipt, before: int) -> None:
-    """Let a receipt count for the deletions that it holds. `before`: entries that other receipts held already."""
+def see(world: World, receipt: Receipt, before: int, prior: Mapping[str, Any]) -> None:
+    """Let a receipt count for the deletions that it holds.
+
+    `before`: entries that receipts held until now, `prior`: what this operator's did. What it has seen already is
+    passed over unread: in a log of many deletions that nobody vouches for, a receipt costs no more for them.
+    """
+    world.seen.clear()
     for seq in world.ends(before, receipt.size):
         world.cells.set(_key(seq), Deletion(seq))
     for key in world.cells.keys(CELLS):
-        waiting = world.cells.read(key, Deletion)
-        if waiting is None or waiting.seq >= receipt.size or grades.name(receipt.unproved, waiting.seq):
+        seq = int(key.removeprefix(CELLS))
+        if seq >= receipt.size or grades.name(receipt.unproved, seq) or _held(prior, seq):
             continue
-        seen = tuple(sorted({*waiting.seen, receipt.operator}))
-        if seen != waiting.seen:
-            world.cells.set(key, Deletion(waiting.seq, seen))
+        waiting = world.cells.read(key, Deletion) or Deletion(seq)
+        world.cells.set(key, Deletion(seq, tuple(sorted({*waiting.seen, receipt.operator}))))
+        world.seen.append(seq)
+
+
+def _held(prior: Mapping[str, Any], seq: int) -> bool:
+    return bool(seq < prior["size"]) and not grades.name(prior.get("unproved", ()), seq)
 
 
 def take_seen(world: World) -> list[Listed]:
-    """Close the cells of the deletions that a quorum has seen; return their entries, in order."""
-    waiting = [world.cells.read(key, Deletion) for key in world.cells.keys(CELLS)]
-    seqs = sorted(
-        each.seq
-        for each in waiting
-        if each is not None and grades.is_quorum(each.seen, grades.operators_at(world, each.seq))
-    )
-    for seq in seqs:
-        world.cells.drop(_key(seq))
-    return _not_outlived(world, [world.history.listed(seq) for seq in seqs])
+    """Close the cells of the deletions that a quorum has seen with the receipt just folded; return their entries."""
+    ends: list[Listed] = []
+    for seq in world.seen:
+        waiting = world.cells.read(_key(seq), Deletion)
+        if waiting is not None and grades.is_quorum(waiting.seen, grades.operators_at(world, seq)):
+            world.cells.drop(_key(seq))
+            ends.append(world.history.listed(seq))
+    world.seen.clear()
+    return _not_outlived(world, ends)
 
 
 def _not_outlived(world: World, ends: list[Listed]) -> list[Listed]:
-    """Leave out deletions after which, before they were seen, the record came back: what stands now is newer."""
-    if not ends:
-        return []
-    last = {each.entry.uri: each.entry.seq for each in ends}
-    for seq in range(ends[0].entry.seq + 1, world.seq):
+    """Leave out deletions after which, before they were seen, the record came back, where versions count."""
+    versioned = [
+        each.entry for each in ends if collection_of(each.entry.uri or "///") in world.ruleset.versions
+    ]
+    if not versioned:
+        return ends
+    last = {entry.uri: entry.seq for entry in versioned}
+    for seq in range(versioned[0].seq + 1, world.seq):
         entry = world.history.listed(seq).entry
         if entry.uri in last and entry.record is not None:
             last[entry.uri] = seq
-    outlived = world.ruleset.versions
-    return [
-        each
-        for each in ends
-        if each.entry.seq == last[each.entry.uri] or (each.entry.uri or "///").split("/")[3] not in outlived
-    ]
+    return [each for each in ends if each.entry.seq >= last.get(each.entry.uri, 0)]
 
 
 def _key(seq: int) -> str:

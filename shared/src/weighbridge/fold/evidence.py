@@ -229,9 +229,10 @@ def _operator(world: World, listed: Listed) -> None:
 def _receipt(world: World, listed: Listed) -> None:
     record = _read(world, listed, ReceiptRecord, "bad-receipt")
     before = deletions.held_before(world)
+    prior = world.cells.value(f"_/receipt/{listed.entry.author}", {"size": 0})
     receipt = read_receipt(world, listed, record) if record is not None else None
     if receipt is not None:
-        deletions.see(world, receipt, before)
+        deletions.see(world, receipt, before, prior)
         _use_receipt(world, receipt)
 
 

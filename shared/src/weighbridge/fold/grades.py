@@ -8,7 +8,9 @@ that has itself found out whose key it is (`proved-now`) keeps that beside the l
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Any, Final, Literal
 
 from weighbridge.fold.records import ACCOUNT
@@ -41,9 +43,10 @@ def are_in_order(spans: Sequence[Span], size: int) -> bool:
     return True
 
 
-def name(spans: Iterable[Sequence[int]], seq: int) -> bool:
-    """Whether spans name an entry."""
-    return any(start <= seq < stop for start, stop in spans)
+def name(spans: Sequence[Sequence[int]], seq: int) -> bool:
+    """Whether spans, in order, name an entry."""
+    place = bisect_right(spans, seq, key=itemgetter(0)) - 1
+    return place >= 0 and seq < spans[place][1]
 
 
 def spans_of(seqs: Sequence[int], size: int) -> tuple[Span, ...]:

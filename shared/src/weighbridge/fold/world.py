@@ -80,6 +80,8 @@ class World:
         self.touched: dict[str, None] = {}
         self._pendings: dict[str, Pending] | None = {}
         self.prepared: tuple[Root, list[tuple[Mapping[str, Any], Any]]] | None = None
+        self.seen: list[int] = []
+        """Deletions that the receipt being folded is the first of its operator to have seen."""
         self._ends: dict[int, None] = {}
         self._ends_from = 0
         self._roots: dict[int, tuple[Root, Any]] = {}
