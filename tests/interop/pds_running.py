@@ -173,6 +173,20 @@ class Account:
             "com.atproto.repo.applyWrites", {"repo": self.did, "validate": False, "writes": list(writes)}
         )
 
+    def texts(self, collection: str) -> list[str]:
+        """The texts of the records that the PDS has of a collection, in the order of their keys."""
+        found: list[str] = []
+        cursor: dict[str, str] = {}
+        while True:
+            page = self.call(
+                "com.atproto.repo.listRecords", None, repo=self.did, collection=collection, limit="100", reverse="true",
+                **cursor,
+            )  # fmt: skip
+            found += [each["value"]["text"] for each in page["records"]]
+            if not page.get("cursor"):
+                return found
+            cursor = {"cursor": page["cursor"]}
+
     def take_down(self, down: bool = True) -> None:
         subject = {"$type": "com.atproto.admin.defs#repoRef", "did": self.did}
         body = {"subject": subject, "takedown": {"applied": down, "ref": "test"}}
