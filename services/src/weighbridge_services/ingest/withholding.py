@@ -242,11 +242,12 @@ class Withholding:
 
     async def _judge(self, late: Sequence[Awaited], accuse: Accuse) -> None:
         missed = await self._setting.store.run(self._missed, late)
+        await self._forget({each.key for each in late} - {each.key for each in missed})
         for each in missed:
-            self.found += 1
             await accuse(accusation(each, self._rejections.get(each.given)))
-        # A crash here accuses again, in the same words: the same finding.
-        await self._forget({each.key for each in late})
+            # A crash here accuses again, in the same words: the same finding.
+            self.found += 1
+            await self._forget([each.key])
 
     def _missed(self, late: Sequence[Awaited]) -> list[Awaited]:
         """Return what the log does not say and had room for. In the ledger's thread."""
