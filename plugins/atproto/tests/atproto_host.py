@@ -28,6 +28,8 @@ class Host:
         """Of what `getRepo` answers."""
         self.directory: dict[str, int] = {}
         """What the directory answers of a DID, where not 200."""
+        self.handles: dict[str, str] = {}
+        """DIDs of those who log in by a handle."""
         self.cut = 0
         """Requests, other than for the stream, whose connection is cut before they are answered."""
         self.first: list[bytes] = []
@@ -100,7 +102,8 @@ class Host:
         if name == "createSession":
             if asked["password"] != "secret":
                 return web.Response(status=401)
-            return web.json_response({"did": asked["identifier"], "accessJwt": "token"})
+            did = self.handles.get(asked["identifier"], asked["identifier"])
+            return web.json_response({"did": did, "accessJwt": "token"})
         assert request.headers["Authorization"] == "Bearer token"
         made, path = self.repos[asked["repo"]], f"{asked['collection']}/{asked.get('rkey', 'generated')}"
         await self.commit(made, {path: codec.from_json(asked["record"])})

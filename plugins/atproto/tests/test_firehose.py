@@ -340,7 +340,7 @@ def test_what_the_host_says_of_accounts_and_identities_is_told_as_its_word(table
             _, item = await anext(at._reading)
             found += [item] if isinstance(item, Told) else []
         assert [(each.event, each.status) for each in found] == [
-            ("account", "takendown"), ("identity", "alice.delve.town"), ("account", "active"),
+            ("account", "takendown"), ("identity", "handle not verified: alice.delve.town"), ("account", "active"),
         ]  # fmt: skip
 
     table(work)

@@ -18,6 +18,7 @@ from weighbridge.repos import MAX_REPO, BadAtUri, codec, is_nsid, open_carried, 
 
 from weighbridge_atproto.documents import Identity
 from weighbridge_atproto.guarded import AnswerTooLarge, Guarded, HostLimit
+from weighbridge_atproto.handles import handle_holds
 from weighbridge_atproto.hosts import fetch_record, repo_address, whole_repo
 from weighbridge_atproto.index import by_collection, of_host
 from weighbridge_atproto.naming import dids_in, has_repository
@@ -39,7 +40,6 @@ WAIT: Final = 2.0
 WAITS: Final = 60
 """How often, and for how many seconds each time, a host is waited for that was asked as often as is kind."""
 MAX_DESCRIPTION: Final = 300_000
-MAX_HANDLE_ANSWER: Final = 2_048
 T = TypeVar("T")
 
 
@@ -249,15 +249,6 @@ class Discovery:
                 self._tell("waiting, so as not to ask a host too often")
                 await asyncio.sleep(WAIT)
         return await work()
-
-
-async def handle_holds(client: Guarded, handle: str, did: str) -> bool:
-    """Whether the host of a handle names the account. What only its DNS says is not asked for."""
-    try:
-        answer = await client.get(f"https://{handle}/.well-known/atproto-did", MAX_HANDLE_ANSWER)
-    except (Refused, Unavailable):
-        return False
-    return answer.strip() == did.encode()
 
 
 async def fetch_root(client: Guarded, resolver: Resolver, game: str) -> tuple[dict[str, Any], Identity]:

@@ -25,6 +25,7 @@ from weighbridge_atproto.documents import Identity, read_document
 from weighbridge_atproto.errors import ChainBreak
 from weighbridge_atproto.frames import AccountFrame, CommitFrame, Frame, IdentityFrame, SyncFrame, parse_frame
 from weighbridge_atproto.guarded import Guarded
+from weighbridge_atproto.handles import NOT_VERIFIED
 from weighbridge_atproto.hosts import fetch_repo
 from weighbridge_atproto.keeping import Keeping, Queued
 from weighbridge_atproto.ordering import place_of
@@ -246,7 +247,9 @@ class Following:
         if self._asking.answer(queued) is None:
             self._resolver.forget(frame.repo)
         if self.repo(frame.repo) is not None:
-            self._tell(frame.repo, "identity", frame.handle or "changed")
+            # A stream may name any handle; whose it is would have to be asked of its own host.
+            named = "changed" if frame.handle is None else f"{NOT_VERIFIED}: {frame.handle}"
+            self._tell(frame.repo, "identity", named)
 
     def _tell(self, did: str, event: str, status: str) -> None:
         self._keeping.add("told", codec.encode({"did": did, "event": event, "status": status[:256]}))

@@ -12,9 +12,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from weighbridge.repos import is_did, is_nsid, is_rkey, parse_record_uri
+from weighbridge.ports import Refused, Unavailable
+from weighbridge.repos import is_did, is_handle, is_nsid, is_rkey, parse_record_uri
 from weighbridge_atproto.guarded import Guarded
+from weighbridge_atproto.handles import NOT_VERIFIED, asking, is_verified
+from weighbridge_atproto.keeping import Keeping
 from weighbridge_atproto.publishing import Account, BadRecord, as_envelope, beside, read_value
+from weighbridge_atproto.resolving import Resolver
 from weighbridge_services.for_plugins import read_key, read_secret
 
 from weighbridge_atproto_tools.fitting import check_fit
@@ -74,9 +78,23 @@ async def _publish(args: argparse.Namespace, collection: str, value: Mapping[str
         account = await Account.login(client, args.host, args.account, password)
         if not is_did(account.did):
             raise BadRecord(f"{args.host} says that {args.account} is {account.did!r:.200}, which is no DID")
+        if is_handle(args.account) and not await _is_verified(args, client, account.did):
+            says = f"{args.account}: {NOT_VERIFIED}; {args.host} says that it is {account.did}"
+            print(f"weighbridge: {says}", file=sys.stderr)
         return await account.create(collection, args.rkey, dict(value))
     finally:
         await client.close()
+
+
+async def _is_verified(args: argparse.Namespace, client: Guarded, did: str) -> bool:
+    keeping = Keeping(None)
+    try:
+        identity = await Resolver(client, keeping, args.directory).identity(did)
+        return await is_verified(args.account, identity, asking(client))
+    except (Refused, Unavailable):
+        return False
+    finally:
+        keeping.close()
 
 
 def _text(path: Path) -> str:
