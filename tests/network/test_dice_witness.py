@@ -186,7 +186,8 @@ async def test_a_log_that_is_delivered_again_changes_nothing(stage: Open, world:
     await on.down()
     service = await on.up()
     await on.log.flip("later")
-    await until(lambda: service.witnesses[0].size == 7 and not service.witnesses[0].wanted)
+    witness = service.witnesses[0]
+    await until(lambda: witness.size == 7 and not witness.wanted and not witness.unsent)
     info = await on.bus.js.stream_info(on.subjects.stream("RECORDS"))
     assert info.state.messages == 6
     assert [await on.published(number) for number in rounds] == first
@@ -307,6 +308,7 @@ async def test_killed_at_any_point_it_publishes_the_beacon_once(
     service = await on.up()
     value = await on.wait_for(number)
     assert value["signature"] == LOCAL.sign(number)
-    await until(lambda: service.witnesses[0].size == 2 and not service.witnesses[0].wanted)
+    witness = service.witnesses[0]
+    await until(lambda: witness.size == 2 and not witness.wanted and not witness.unsent)
     info = await on.bus.js.stream_info(on.subjects.stream("RECORDS"))
     assert info.state.messages == 1

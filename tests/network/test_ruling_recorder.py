@@ -233,7 +233,8 @@ async def test_killed_while_it_reads_questions_it_reads_them_again(stage: Open, 
     on = await stage()
     await on.put(question("q1"))
     assert (
-        await run_until_end(on.node, "ruling-recorder", tmp_path, crash="ruling-recorder.after-read") == EXIT
+        await run_until_end(on.node, "ruling-recorder", tmp_path, crash="ruling-recorder.after-questions")
+        == EXIT
     )
     await begun(on)
     assert await on.states() == {"q1": "open"}

@@ -16,8 +16,11 @@ from weighbridge_services.dice_witness.clockwatch import TOLERANCE, ClockWatch
 from weighbridge_services.dice_witness.errors import NoBeacon, NoChainYet
 from weighbridge_services.dice_witness.sources import Sources
 from weighbridge_services.dice_witness.store import Store
-from weighbridge_services.dice_witness.witness import LATE, Setting, Witness
+from weighbridge_services.dice_witness.witness import LATE, Witness
 from weighbridge_services.folding.asking import question
+from weighbridge_services.folding.letters import Letters
+from weighbridge_services.folding.threads import LedgerThread
+from weighbridge_services.following.working import Means, published
 from weighbridge_services.node import Node
 from weighbridge_services.wire import Bus
 
@@ -40,8 +43,9 @@ class Service:
         self._recorded = node.config.node.clock == "recorded"
         self._now = SystemClock().now if self._recorded else clock.now
         self._pool = ThreadPoolExecutor(1, "bls")
-        self._thread = ThreadPoolExecutor(1, "ledger")
+        self._thread = LedgerThread("dice")
         self._ledger = node.ledger(self.name)
+        self._letters = Letters(bus, self._ledger, self._thread.run, published(node, self.name))
         self._sources = Sources((), self._pool)
         self._tasks: list[asyncio.Task[None]] = []
         self.witnesses: list[Witness] = []
@@ -54,10 +58,10 @@ class Service:
             await self._begin(game)
 
     async def _begin(self, game: GameTable) -> None:
-        store = Store(self._ledger, game.uri, self._thread)
-        setting = Setting(self._node, game.uri, self._bus, store, self._sources, self._pool, self._now)
-        witness = Witness(setting, self._node.ruleset(game))
-        clock = ClockWatch(self._sources, lambda: witness.seen.chain, self._now)
+        means = Means(self.name, self._node, game.uri, self._bus, self._thread.run, self._letters)
+        store = Store(self._ledger, game.uri)
+        witness = Witness(means, store, self._node.ruleset(game), self._sources, self._now)
+        clock = ClockWatch(self._sources, lambda: witness.state.chain, self._now)
         await witness.start()
         self.witnesses.append(witness)
         self.clocks.append(clock)
@@ -76,7 +80,7 @@ class Service:
             self._bus.fail(error)
 
     async def _serve(self, witness: Witness, clock: ClockWatch) -> None:
-        own = witness.setting.own
+        own = witness.means.own
 
         async def beacon(body: bytes) -> bytes:
             return codec.encode(await beacon_of(witness, body))
@@ -96,7 +100,7 @@ class Service:
         await asyncio.gather(*self._tasks, *(each.stop() for each in self.witnesses), return_exceptions=True)
         await self._sources.close()
         self._pool.shutdown()
-        self._thread.shutdown()
+        self._thread.end()
         self._ledger.close()
 
     def health(self) -> dict[str, Any]:
@@ -104,9 +108,9 @@ class Service:
         unhealthy: list[str] = []
         games: dict[str, Any] = {}
         for witness, clock in zip(self.witnesses, self.clocks, strict=True):
-            game, (oldest, wait) = witness.setting.game, witness.overdue()
+            game, (oldest, wait) = witness.means.game, witness.overdue()
             games[game] = {"size": witness.size, "awaited": len(witness.wanted), "kept": len(witness.kept)}
-            games[game] |= {"oldest": oldest, "wait": wait, "clockOff": clock.off}
+            games[game] |= {"oldest": oldest, "wait": wait, "clockOff": clock.off, "unsent": witness.unsent}
             if wait > LATE and not self._recorded:
                 says = witness.trouble.get(oldest, "it was not asked for yet")
                 unhealthy.append(
@@ -129,9 +133,9 @@ class Service:
 async def beacon_of(witness: Witness, body: bytes) -> dict[str, Any]:
     """Return the beacon of the round that a question names. Raises BadQuestion, NoChainYet or NoBeacon."""
     number = question(body, BeaconOf).round
-    chain = witness.seen.chain
+    chain = witness.state.chain
     if chain is None:
-        raise NoChainYet(f"the log of {witness.setting.game} has no root yet that names its chain")
+        raise NoChainYet(f"the log of {witness.means.game} has no root yet that names its chain")
     value = await witness.beacon_in(number)
     if value is None:
         raise NoBeacon(f"round {number} was not fetched here: nothing in the log has waited for it")

@@ -26,10 +26,10 @@ class FoldWatch:
     async def run(self) -> None:
         """Ask again and again; a fold that does not answer waits for nothing."""
         while True:
-            await asyncio.sleep(OFTEN if may_settle(self._witness.seen, self._witness.at) else SELDOM)
-            setting = self._witness.setting
+            await asyncio.sleep(OFTEN if may_settle(self._witness.state, self._witness.at) else SELDOM)
+            means = self._witness.means
             try:
-                answer = await setting.bus.ask(setting.own.rpc("status"), codec.encode({}))
+                answer = await means.bus.ask(means.own.rpc("status"), codec.encode({}))
                 await self._witness.await_too(waits_in(answer))
             except (Unavailable, Refused):
                 continue

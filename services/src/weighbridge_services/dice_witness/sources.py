@@ -32,7 +32,7 @@ class Sources:
 
     def __init__(self, sources: Sequence[BeaconSource], pool: ThreadPoolExecutor) -> None:
         self._sources = tuple(sources)
-        self._pool = pool
+        self.pool = pool
         self.faults: Counter[tuple[str, str]] = Counter()
 
     @classmethod
@@ -103,7 +103,7 @@ class Sources:
         wanted = beacon.round if number is None else number
         loop = asyncio.get_running_loop()
         try:
-            randomness = await loop.run_in_executor(self._pool, verify, chain, wanted, beacon.signature)
+            randomness = await loop.run_in_executor(self.pool, verify, chain, wanted, beacon.signature)
         except Refused as refused:
             log.warning("a false beacon", source=source.name, round=wanted, code=refused.code)
             raise

@@ -13,11 +13,12 @@ from weighbridge_services.clock import Clock
 from weighbridge_services.folding.asking import question
 from weighbridge_services.folding.letters import Letters
 from weighbridge_services.folding.threads import LedgerThread
+from weighbridge_services.following.working import Means, published
 from weighbridge_services.node import Node
 from weighbridge_services.ruling_recorder.decide import Asked, State, queue
-from weighbridge_services.ruling_recorder.desk import Desk, Setting
+from weighbridge_services.ruling_recorder.desk import Desk
 from weighbridge_services.ruling_recorder.store import Store
-from weighbridge_services.wire import Bus, crash_point
+from weighbridge_services.wire import Bus
 
 
 class DeskOf(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -36,19 +37,14 @@ class Service:
         self._bus = bus
         self._thread = LedgerThread("desk")
         self._ledger = node.ledger(self.name)
-        self._letters = Letters(bus, self._ledger, self._thread.run, self._published)
+        self._letters = Letters(bus, self._ledger, self._thread.run, published(node, self.name))
         self.desks: list[Desk] = []
-
-    def _published(self) -> None:
-        # A crash here publishes again after the start, which the stream answers with: it is there.
-        crash_point(self._node, "ruling-recorder.after-publish")
 
     async def start(self) -> None:
         """Take up every game where the ledger ends. Raises what the rule set's plugin and the ledger raise."""
         for game in self._node.games:
-            store = Store(self._ledger, game.uri)
-            setting = Setting(self._node, game.uri, self._bus, store, self._thread.run, self._letters)
-            desk = Desk(setting, self._node.ruleset(game))
+            means = Means(self.name, self._node, game.uri, self._bus, self._thread.run, self._letters)
+            desk = Desk(means, Store(self._ledger, game.uri), self._node.ruleset(game))
             self.desks.append(desk)
             await desk.start()
             await self._serve(desk)
@@ -60,8 +56,8 @@ class Service:
         async def rule(body: bytes) -> bytes:
             return codec.encode(await ruled(desk, body))
 
-        await self._bus.serve(desk.setting.own.rpc("desk"), shown)
-        await self._bus.serve(desk.setting.own.rpc("rule"), rule)
+        await self._bus.serve(desk.means.own.rpc("desk"), shown)
+        await self._bus.serve(desk.means.own.rpc("rule"), rule)
 
     async def stop(self) -> None:
         """Stop handing on, and close the ledger."""
@@ -74,7 +70,7 @@ class Service:
         games: dict[str, Any] = {}
         for desk in self.desks:
             states = [item.state for item in desk.items.values()]
-            games[desk.setting.game] = {
+            games[desk.means.game] = {
                 "size": desk.size, "refused": dict(desk.refused), "unsent": desk.unsent,
                 **{state: states.count(state) for state in ("open", "answered", "closed")},
             }  # fmt: skip

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
 
 from weighbridge import codec
 from weighbridge.contract import RuleSet
@@ -11,70 +12,56 @@ from weighbridge.identity import encode_envelope
 from weighbridge.ledger import Ledger
 from weighbridge.log.entries import Listed
 
-from weighbridge_services.following import LogReader, Rules, rules_after
+from weighbridge_services.following import LogReader, Rules
+from weighbridge_services.following.keeping import Kept
 from weighbridge_services.ruling_recorder.decide import Item, Taken
-from weighbridge_services.subjects import Subjects, token
-
-DIGITS: Final = 20
+from weighbridge_services.subjects import Subjects
 
 
-class Loaded(NamedTuple):
-    """What a start finds: where reading stands in log and questions, the rules in force and the queue."""
+class Seen(NamedTuple):
+    """The rules in force, and the queue by the ids of its questions."""
 
-    reader: LogReader
-    position: int
-    rules: Rules
-    items: dict[str, Item]
+    rules: Rules = Rules()
+    items: Mapping[str, Item] = MappingProxyType({})
 
 
-class Store:
+class Store(Kept):
     """One game's part of the ledger. Its methods are for the ledger's own thread."""
 
     def __init__(self, ledger: Ledger, game: str) -> None:
-        self.game = game
-        self._ledger = ledger
-        self._prefix = f"desk/{token(game)}"
+        super().__init__(ledger, game, "desk")
 
-    def load(self, ruleset: RuleSet) -> Loaded:
-        """Return what was kept."""
-        values = self._ledger.values
-        rules = Rules()
-        for name in values.names(f"{self._prefix}/roots/"):
-            rules = rules_after(rules, ruleset, codec.decode_own(values.get(name) or b""))
-        found = [
-            codec.decode_as(values.get(name) or b"", Item) for name in values.names(f"{self._prefix}/items/")
-        ]
-        position = self._ledger.positions.get(f"{self._prefix}/questions") or 0
-        reader = LogReader(self.game, values.get(f"{self._prefix}/last"))
-        return Loaded(reader, position, rules, {item.id: item for item in found})
+    def load(self, ruleset: RuleSet) -> tuple[LogReader, Seen]:
+        """Return where reading the log stands, the rules in force and the queue."""
+        values = self.ledger.values
+        found = [codec.decode_as(values.get(name) or b"", Item) for name in self.names("items")]
+        return self.reader(), Seen(self.rules(ruleset), {item.id: item for item in found})
 
-    def keep_log(
-        self, before: Mapping[str, Item], after: Mapping[str, Item], entries: Iterable[Listed]
-    ) -> None:
+    def position(self) -> int:
+        """Return how far the stream of questions was read."""
+        return self.ledger.positions.get(f"{self.prefix}/questions") or 0
+
+    def keep(self, before: Seen, after: Seen, entries: Sequence[Listed]) -> None:
         """Keep what entries said, with how far the log was read, in one batch."""
-        values = self._ledger.values
-        with self._ledger.batch():
-            for listed in entries:
-                if listed.entry.uri == self.game and listed.record is not None:
-                    values.set(f"{self._prefix}/roots/{listed.entry.seq:0{DIGITS}}", listed.record)
-                values.set(f"{self._prefix}/last", listed.data)
-            self._keep(before, after)
+        with self.ledger.batch():
+            self._keep(before.items, after.items)
+            self.keep_read(entries)
 
     def keep_questions(self, before: Mapping[str, Item], after: Mapping[str, Item], position: int) -> None:
         """Keep the queue, with how far the stream of questions was read, in one batch."""
-        with self._ledger.batch():
-            self._ledger.positions.set(f"{self._prefix}/questions", position)
+        with self.ledger.batch():
+            self.ledger.positions.set(f"{self.prefix}/questions", position)
             self._keep(before, after)
 
-    def keep(self, before: Mapping[str, Item], after: Mapping[str, Item]) -> None:
+    def keep_items(self, before: Mapping[str, Item], after: Mapping[str, Item]) -> None:
         """Keep the queue."""
-        with self._ledger.batch():
+        with self.ledger.batch():
             self._keep(before, after)
 
     def keep_ruling(self, taken: Taken, subjects: Subjects) -> None:
         """Keep a ruling as a letter that waits to be sent, and its question as answered, in one batch."""
-        with self._ledger.batch():
-            self._ledger.outbox.add(subjects.ruling(str(taken.cid)), encode_envelope(taken.envelope), 0)
+        with self.ledger.batch():
+            self.ledger.outbox.add(subjects.ruling(str(taken.cid)), encode_envelope(taken.envelope), 0)
             if taken.item is not None:
                 self._put(taken.item)
 
@@ -84,4 +71,4 @@ class Store:
                 self._put(item)
 
     def _put(self, item: Item) -> None:
-        self._ledger.values.set(f"{self._prefix}/items/{item.id}", codec.encode(item))
+        self.ledger.values.set(f"{self.prefix}/items/{item.id}", codec.encode(item))

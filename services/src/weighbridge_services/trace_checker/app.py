@@ -9,11 +9,12 @@ from weighbridge_services.clock import Clock, SystemClock
 from weighbridge_services.config import GameTable
 from weighbridge_services.folding.letters import Letters
 from weighbridge_services.folding.threads import LedgerThread
+from weighbridge_services.following.working import Means, published
 from weighbridge_services.node import Node
-from weighbridge_services.trace_checker.checker import Checker, Setting
+from weighbridge_services.trace_checker.checker import Checker
 from weighbridge_services.trace_checker.store import Store
 from weighbridge_services.trace_checker.tracing import Tracers
-from weighbridge_services.wire import Bus, crash_point
+from weighbridge_services.wire import Bus
 
 
 class Service:
@@ -28,12 +29,8 @@ class Service:
         self._now = SystemClock().now if node.config.node.clock == "recorded" else clock.now
         self._thread = LedgerThread("traces")
         self._ledger = node.ledger(self.name)
-        self._letters = Letters(bus, self._ledger, self._thread.run, self._published)
+        self._letters = Letters(bus, self._ledger, self._thread.run, published(node, self.name))
         self.checkers: list[Checker] = []
-
-    def _published(self) -> None:
-        # A crash here publishes again after the start, which the stream answers with: it is there.
-        crash_point(self._node, "trace-checker.after-publish")
 
     async def start(self) -> None:
         """Take up every game where the ledger ends. Raises what plugins, their settings and the ledger raise."""
@@ -44,18 +41,14 @@ class Service:
 
     def _made(self, game: GameTable) -> Checker:
         tracers = Tracers.of(self._node, game, self._now)
+        means = Means(self.name, self._node, game.uri, self._bus, self._thread.run, self._letters)
         store = Store(self._ledger, game.uri)
-        setting = Setting(
-            self._node, game.uri, self._bus, store, self._thread.run, self._letters, tracers, self._now
-        )
-        return Checker(setting, self._node.ruleset(game))
+        return Checker(means, store, self._node.ruleset(game), tracers, self._now)
 
     async def stop(self) -> None:
         """Let go of what is under way, close the tracers and the ledger."""
         await asyncio.gather(*(each.stop() for each in self.checkers), return_exceptions=True)
-        await asyncio.gather(
-            *(each.setting.tracers.close() for each in self.checkers), return_exceptions=True
-        )
+        await asyncio.gather(*(each.tracers.close() for each in self.checkers), return_exceptions=True)
         self._thread.end()
         self._ledger.close()
 
@@ -64,17 +57,17 @@ class Service:
         games: dict[str, Any] = {}
         unhealthy: list[str] = []
         for checker in self.checkers:
-            game, tracers = checker.setting.game, checker.setting.tracers
+            game, tracers = checker.means.game, checker.tracers
             faults = {f"{name}/{code}": count for (name, code), count in sorted(tracers.faults.items())}
             games[game] = {
                 "size": checker.size,
-                "open": len(checker.seen.cases),
+                "open": len(checker.state.cases),
                 "reported": dict(checker.reported),
             }
             games[game] |= {"tracers": tracers.names, "faults": faults}
-            if checker.seen.cases and not tracers.names:
+            if checker.state.cases and not tracers.names:
                 unhealthy.append(
-                    f"{game}: {len(checker.seen.cases)} traces await this witness, and no tracer is configured; name"
+                    f"{game}: {len(checker.state.cases)} traces await this witness, and no tracer is configured; name"
                     ' some under [plugins], such as tracers = ["form"]'
                 )
         return {"open": sum(each["open"] for each in games.values()), "games": games, "unhealthy": unhealthy}
