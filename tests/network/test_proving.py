@@ -214,6 +214,25 @@ async def test_one_dark_host_holds_up_nobody_and_the_receipts_say_what_is_unprov
     assert len(keys.asked) == 1
 
 
+async def test_what_a_quorum_has_seen_of_what_is_unproved_here_is_counted_as_the_fold_tells_it(
+    table: Table, keys: Keys
+) -> None:
+    """Of a DID that is dark to who joins late, others' receipts are all there is."""
+    crooked = await laid(table)
+    asked: list[Any] = []
+
+    async def answer(message: Any) -> None:
+        asked.append(codec.decode(message.data))
+        await message.respond(codec.encode({"grades": ["seen-by-quorum"], "size": 3}))
+
+    await table.bus(1).nc.subscribe(table.nodes[1].subjects(GAME).rpc("grades"), cb=answer)
+    follower = await up(table)
+    await write(crooked, ALICE, FIRST)
+    wanted = {"proved-now": 2, "seen-by-quorum": 1, "lister-says": 0}
+    await until(lambda: follower.health()["grades"] == wanted)
+    assert asked[0] == {"seqs": [2]}
+
+
 async def test_what_was_unproved_before_a_restart_is_asked_about_after_it(table: Table, keys: Keys) -> None:
     crooked = await laid(table)
     await up(table)

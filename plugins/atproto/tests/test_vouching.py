@@ -170,6 +170,23 @@ def test_a_history_that_does_not_hold_accuses_the_directory_and_not_the_lister()
     run(work)
 
 
+def test_a_directory_that_leaves_out_what_it_gave_before_has_nobody_accused() -> None:
+    plc = Plc(BOTH, FIRST)
+    before = plc.data
+    plc.change(SECOND, WEAK, BEGIN + 100 * HOUR, rotation=BOTH)
+
+    async def work(asking: Asking) -> None:
+        asking.directory.has(plc)
+        assert (await asking.ask(plc.did, FIRST, BEGIN)).verdict == "vouched"
+        asking.directory.answers[f"/{plc.did}/log/audit"] = [before]
+        asking.now += HOUR
+        found = await asking.ask(plc.did, SECOND)
+        assert found.verdict == "unavailable"
+        assert "plc-left-out" in found.says
+
+    run(work)
+
+
 def test_a_directory_without_histories_vouches_by_its_document_and_contradicts_nothing() -> None:
     plc = rotated()
 
@@ -211,7 +228,9 @@ def test_a_did_web_contradicts_nobody_since_its_host_may_tell_each_asker_another
     run(work)
 
 
-def test_a_document_that_this_node_saw_itself_vouches_after_it_was_changed() -> None:
+def test_a_document_of_before_vouches_for_nothing_that_is_listed_now() -> None:
+    """Whoever has got hold of a key that was given up would name the document of then."""
+
     async def work(asking: Asking) -> None:
         did = of_web(asking)
         old = json.dumps(document(did, FIRST)).encode()
@@ -219,9 +238,18 @@ def test_a_document_that_this_node_saw_itself_vouches_after_it_was_changed() -> 
         assert (await asking.ask(did, FIRST)).verdict == "vouched"
         await asking.restart()
         assert (await asking.ask(did, SECOND)).verdict == "vouched"
-        again = await asking.ask(did, FIRST, doc=str(Cid.of(old, RAW)))
-        assert (again.verdict, again.evidence) == ("vouched", str(Cid.of(old, RAW)))
-        assert (await asking.ask(did, FIRST, doc="none")).verdict == "unavailable"
+        assert (await asking.ask(did, FIRST, doc=str(Cid.of(old, RAW)))).verdict == "unavailable"
+
+    run(work)
+
+
+def test_a_did_plc_s_document_does_not_vouch_where_its_history_has_spoken() -> None:
+    plc = rotated()
+
+    async def work(asking: Asking) -> None:
+        asking.directory.has(plc)
+        asking.directory.answers[f"/{plc.did}"] = [json.dumps(document(plc.did, FIRST)).encode()]
+        assert (await asking.ask(plc.did, FIRST)).verdict == "unavailable"
 
     run(work)
 

@@ -22,7 +22,7 @@ from weighbridge.repos import Cid, RepoPublicKey, RepoRefused, codec, parse_did_
 
 MAX_LOG: Final = 4_194_304
 """Bytes of a history."""
-MAX_OPERATIONS: Final = 2_000
+MAX_OPERATIONS: Final = 1_000
 RECOVERY: Final = 72 * 3_600_000_000
 """For how long (µs) an operation can be undone."""
 MAX_ROTATION_KEYS: Final = 5
@@ -69,6 +69,12 @@ class PlcMarks(PlcRefused):
     """A history that states another CID of an operation than it has, or other operations as undone than are."""
 
     code = "plc-marks"
+
+
+class PlcLeftOut(PlcRefused):
+    """A history without an operation that the directory gave before: it only ever grows."""
+
+    code = "plc-left-out"
 
 
 class Span(NamedTuple):
@@ -132,6 +138,13 @@ def read_history(did: str, data: bytes) -> tuple[Span, ...]:
         raise PlcMarks(f"the history of {did} marks other operations as undone than are", did=did)
     ends: list[int | None] = [*(each.at for each in operations[1:]), None]
     return tuple(Span(each.key, each.at, end, each.cid) for each, end in zip(operations, ends, strict=True))
+
+
+def check_grown(did: str, before: bytes, data: bytes) -> None:
+    """Check that one verified history holds all that another, older one holds. Raises PlcLeftOut."""
+    older, newer = ({each["cid"] for each in json.loads(text)} for text in (before, data))
+    if older - newer:
+        raise PlcLeftOut(f"the directory leaves out operations of {did} that it gave before", did=did)
 
 
 # --- what must hold ----------------------------------------------------------------------------------------

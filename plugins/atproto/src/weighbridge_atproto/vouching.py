@@ -11,15 +11,13 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from hashlib import sha256
 from time import time_ns
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from weighbridge.ports import Given, KeyAsked, Pause, Refused, Source, Told, Unavailable, Vouched
-from weighbridge.repos import BadCid, Cid
 
-from weighbridge_atproto.documents import read_document
 from weighbridge_atproto.guarded import Guarded
 from weighbridge_atproto.keeping import Keeping
-from weighbridge_atproto.plc import MAX_LOG, Span, read_history
+from weighbridge_atproto.plc import MAX_LOG, Span, check_grown, read_history
 from weighbridge_atproto.resolving import DIRECTORY, Resolver
 from weighbridge_atproto.settings import path_in, read_settings
 
@@ -31,13 +29,6 @@ FRESH: Final = 60_000_000
 """How old (µs) a history may be to be asked about another key of the same DID."""
 
 S = TypeVar("S", bound=Source)
-
-
-class History(NamedTuple):
-    """A verified history, and when (µs) it was fetched."""
-
-    spans: tuple[Span, ...]
-    at: int
 
 
 class DidVoucher:
@@ -68,57 +59,56 @@ class DidVoucher:
         """Return what is found out about a key. Raises KeepingBroken."""
         if asked.did.startswith("did:key:"):
             return _of_did_key(asked)
-        if not asked.did.startswith("did:plc:"):
-            return await self._by_document(asked)
-        found = await self._by_history(asked)
-        if found.verdict == "unavailable":
-            # A directory of another make may have no history to give; this node may have seen the document then.
-            by_document = await self._by_document(asked)
-            return by_document if by_document.verdict == "vouched" else found
-        return found
+        if asked.did.startswith("did:plc:"):
+            return await self._by_history(asked)
+        return await self._by_document(asked)
 
     # --- did:plc -------------------------------------------------------------------------------------------
 
     async def _by_history(self, asked: KeyAsked) -> Vouched:
-        kept = self._kept(asked.did)
-        if kept is not None and kept.at > self._clock() - FRESH:
-            found = judged(kept.spans, asked)
-            if found.verdict == "vouched":
-                return found
+        found = await self._by_kept(asked, self._clock() - FRESH)
+        if found is not None:
+            return found
         try:
-            found = judged((await self._fetch(asked.did)).spans, asked)
+            found = judged(await self._fetch(asked.did), asked)
             if found.verdict == "contradicted":
                 await asyncio.sleep(self._confirm)
-                found = judged((await self._fetch(asked.did)).spans, asked)
+                found = judged(await self._fetch(asked.did), asked)
             return found
         except (Refused, Unavailable) as error:
             # No directory can take back what this node has verified of one.
-            if kept is not None and kept.at + LATE >= asked.listed:
-                found = judged(kept.spans, asked)
-                if found.verdict == "vouched":
-                    return found
-            return Vouched("unavailable", f"the history of {asked.did}: {error.message} ({error.code})")
+            found = await self._by_kept(asked, asked.listed - LATE)
+            if found is not None:
+                return found
+            says = f"the history of {asked.did}: {error.message} ({error.code})"
+        # A directory of another make may have no histories.
+        found = await self._by_document(asked)
+        return found if found.verdict == "vouched" else Vouched("unavailable", says)
 
-    async def _fetch(self, did: str) -> History:
+    async def _by_kept(self, asked: KeyAsked, since: int) -> Vouched | None:
+        """Return what the history kept since a time (µs) vouches for; None for nothing."""
+        kept = self._keeping.history(asked.did)
+        if kept is None or kept[1] < since:
+            return None
+        found = judged(await self._read(asked.did, kept[0]), asked)
+        return found if found.verdict == "vouched" else None
+
+    async def _fetch(self, did: str) -> tuple[Span, ...]:
         data = await self._client.get(f"{self._directory}/{did}/log/audit", MAX_LOG)
-        history = History(read_history(did, data), self._clock())
-        self._keeping.keep_history(did, data, history.at)
-        return history
-
-    def _kept(self, did: str) -> History | None:
+        at, spans = self._clock(), await self._read(did, data)
         kept = self._keeping.history(did)
-        return None if kept is None else History(read_history(did, kept[0]), kept[1])
+        if kept is not None:
+            check_grown(did, kept[0], data)
+        self._keeping.keep_history(did, data, at)
+        return spans
+
+    async def _read(self, did: str, data: bytes) -> tuple[Span, ...]:
+        # Of a history of a thousand operations this takes a second, in which the node has other things to do.
+        return await asyncio.to_thread(read_history, did, data)
 
     # --- documents -----------------------------------------------------------------------------------------
 
     async def _by_document(self, asked: KeyAsked) -> Vouched:
-        try:
-            data = self._keeping.kept_document(Cid.parse(asked.doc))
-            if data is not None and read_document(asked.did, data).key.did_key == asked.key:
-                says = f"this node has seen that document of {asked.did}, and it names the key"
-                return Vouched("vouched", says, "document", asked.doc)
-        except (BadCid, Refused):
-            pass  # what another node calls its document, or one of another DID, says nothing here
         try:
             identity = await self._resolver.again(asked.did) or await self._resolver.identity(asked.did)
         except (Refused, Unavailable) as error:
