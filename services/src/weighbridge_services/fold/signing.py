@@ -130,10 +130,8 @@ class Signing:
             self.add_batch(batch)
 
     def _weighed(self, done: int, size: int) -> Iterator[tuple[str, int, int]]:
-        blocks = self.store.ledger.blocks
         for origin, index in new_leaves(self.store.eras, done, size):
-            delta = blocks.need(self.store.transcript(origin).leaf(index).delta)
-            yield origin, index, 96 + len(delta)
+            yield origin, index, 96 + len(self.store.transcript(origin).delta(index))
 
     def _state(self, size: int, now: int) -> None:
         era = self.store.era_of(size - 1)
@@ -224,7 +222,7 @@ class Signing:
         if transcript.size < batch.start + batch.leaves:
             return None
         leaves = list(transcript.leaves(batch.start, batch.start + batch.leaves))
-        deltas = [self.store.ledger.blocks.need(leaf.delta) for leaf in leaves]
+        deltas = [transcript.delta(index) for index in range(batch.start, batch.start + batch.leaves)]
         return transcript_message(batch, [raw(leaf) for leaf in leaves], deltas)
 
     # --- what was said before, and stopping ------------------------------------------------------------------------

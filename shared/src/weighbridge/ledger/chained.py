@@ -9,7 +9,7 @@ and is always there.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from weighbridge.ledger.database import Database
@@ -62,6 +62,30 @@ class Chained:
             return
         self._insert(Row(key, row.next, self._seal(value)))
         self._update(row._replace(next=key))
+
+    def put_new(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+        """Set nothing under each of these keys, and return the key that stood before each, or at it.
+
+        Few statements for many rows, for a map that is an index.
+        """
+        ahead: dict[Row, list[bytes]] = {}
+        stood: dict[bytes, bytes] = {}
+        for key in sorted(set(keys)):
+            row = self.floor(key)
+            stood[key] = row.key
+            if row.key != key:
+                ahead.setdefault(row, []).append(key)
+        new, led = list[tuple[bytes, ...]](), list[tuple[bytes, ...]]()
+        for row, found in ahead.items():
+            for key, following in zip(found, [*found[1:], row.next], strict=True):
+                made = Row(key, following, b"\0")
+                new.append((*made, self._sum(made)))
+            before = row._replace(next=found[0])
+            led.append((before.next, before.value, self._sum(before), before.key))
+        self._db.change_many(self._table, self._sql_insert, new)
+        if self._db.change_many(self._table, self._sql_update, led) != len(led):
+            raise self._db.corrupt(self._table, "many", "a row could be read and not written")
+        return stood
 
     def delete(self, key: bytes) -> bool:
         """Take `key` out; whether it was there."""

@@ -14,10 +14,14 @@ from weighbridge.ledger.database import Database
 from weighbridge.ledger.errors import LedgerCorrupt, WrongBlock
 from weighbridge.ledger.series import Series, check_index, place
 from weighbridge.log.chain import check_next
-from weighbridge.log.entries import Listed, check_record, decode_entry, encode_entry
+from weighbridge.log.entries import Entry, Listed, check_record, decode_entry, encode_entry
 from weighbridge.log.merkle import MerkleLog
 
 _PAGE: Final = 256
+RECENT: Final = 4_096
+"""Uris first listed just now that are remembered: what is listed is folded next."""
+_LISTS_END: Final = 4 + 32 + 1
+"""Where the sequence begins in a key of the index: after the series, the hash of the uri, and the kind."""
 _LISTS: Final = b"\0"
 _DELETES: Final = b"\1"
 # In the index by uri, before the sequence: what lists a version comes before what lists a deletion.
@@ -37,6 +41,7 @@ class LogStore:
         self._blocks = blocks
         self._uris = uris
         self._last: Listed | None = None
+        self._firsts: dict[str, int] = {}
         database.on_rollback.append(self._forget)
 
     @property
@@ -111,10 +116,7 @@ class LogStore:
         rows = [(place(series, each.entry.seq), each.cid.raw, each.data) for each in entries]
         self._db.change_many("entry", "INSERT INTO entry (place, cid, data) VALUES (?, ?, ?)", rows)
         self._db.probe("entry-written")
-        for each in entries:
-            if each.entry.uri is not None:
-                lists = _LISTS if each.entry.record is not None else _DELETES
-                self._uris.put(self._uri_key(each.entry.uri) + lists + each.entry.seq.to_bytes(8, "big"), b"")
+        self._index(entries)
         self._db.probe("uri-written")
         for each in entries:
             self._series.append(each.data)
@@ -152,6 +154,9 @@ class LogStore:
 
     def first(self, uri: str) -> int | None:
         """Return the sequence of the first entry that lists a version of `uri` (a deletion does not), or None."""
+        known = self._firsts.get(uri)
+        if known is not None:
+            return known
         prefix = self._uri_key(uri) + _LISTS
         found = self._uris.after(prefix)
         return int.from_bytes(found[-8:], "big") if found is not None and found.startswith(prefix) else None
@@ -165,6 +170,20 @@ class LogStore:
         prefix = self._uri_key(uri)
         found = self._uris.after(prefix)
         return found is not None and found.startswith(prefix)
+
+    def _index(self, entries: list[Listed]) -> None:
+        keys = {self._index_key(each.entry): each.entry for each in entries if each.entry.uri is not None}
+        stood = self._uris.put_new(keys)
+        if len(self._firsts) > RECENT:
+            self._firsts.clear()
+        for key, entry in keys.items():
+            # What stood before the first listing of a uri is of another one, or a deletion of this very one.
+            if entry.record is not None and stood[key][:_LISTS_END] != key[:_LISTS_END]:
+                self._firsts.setdefault(entry.uri or "", entry.seq)
+
+    def _index_key(self, entry: Entry) -> bytes:
+        lists = _LISTS if entry.record is not None else _DELETES
+        return self._uri_key(entry.uri or "") + lists + entry.seq.to_bytes(8, "big")
 
     def _uri_key(self, uri: str) -> bytes:
         # `surrogatepass`: any string may be asked for, and one that no entry can hold is simply not there.
@@ -191,3 +210,4 @@ class LogStore:
 
     def _forget(self) -> None:
         self._last = None
+        self._firsts = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from weighbridge.cid import RAW_LENGTH, BadCid, Cid
 from weighbridge.ledger.blocks import BlockStore
@@ -11,6 +11,9 @@ from weighbridge.ledger.database import Database
 from weighbridge.ledger.errors import LedgerCorrupt
 from weighbridge.ledger.series import Series, check_index, place, row_sum
 from weighbridge.log.merkle import MerkleLog
+
+TAIL: Final = 4_096
+"""Leaves whose deltas are remembered: what was just appended is published next."""
 
 
 class Leaf(NamedTuple):
@@ -31,6 +34,10 @@ class TranscriptStore:
         self._db = database
         self._series = series
         self._blocks = blocks
+        self._new: list[tuple[int, bytes, Cid, bytes]] = []
+        self._tail: dict[int, tuple[Leaf, bytes]] = {}
+        database.before_commit.insert(0, self._write)
+        database.on_rollback.append(self._forget)
 
     @property
     def size(self) -> int:
@@ -54,17 +61,33 @@ class TranscriptStore:
         with self._db.batch():
             cid = Cid.of(delta) if delta_cid is None else delta_cid
             data = entry.raw + cid.raw
-            self._blocks.put_checked(cid, delta)
-            self._db.probe("delta-written")
             index, where = self.size, place(self._series.claim(), self.size)
-            sql = "INSERT INTO leaf (place, data, sum) VALUES (?, ?, ?)"
-            self._db.change("leaf", self._label(index), sql, (where, data, row_sum("leaf", where, data)))
-            self._db.probe("leaf-written")
+            self._new.append((where, data, cid, delta))
+            while len(self._tail) >= TAIL:
+                del self._tail[next(iter(self._tail))]
+            self._tail[index] = Leaf(entry, cid), delta
             return self._series.append(data)
+
+    def _write(self) -> None:
+        """Write what was appended: with a statement for all rows, at the end of the batch."""
+        new, self._new = self._new, []
+        if not new:
+            return
+        self._blocks.put_all_checked([(cid, delta) for _, _, cid, delta in new])
+        self._db.probe("delta-written")
+        rows = [(where, data, row_sum("leaf", where, data)) for where, data, _, _ in new]
+        self._db.change_many("leaf", "INSERT INTO leaf (place, data, sum) VALUES (?, ?, ?)", rows)
+        self._db.probe("leaf-written")
+
+    def _forget(self) -> None:
+        self._new = []
+        self._tail = {}
 
     def leaf(self, index: int) -> Leaf:
         """Return the leaf at `index`."""
         check_index(index, self.size, f"the transcript {self.origin}")
+        if index in self._tail:
+            return self._tail[index][0]
         where = place(self._series.id, index)
         found = self._db.fetch(
             "leaf", self._label(index), "SELECT data, sum FROM leaf WHERE place = ?", (where,)
@@ -81,6 +104,9 @@ class TranscriptStore:
 
     def delta(self, index: int) -> bytes:
         """Return the DAG-CBOR of the delta at `index`."""
+        check_index(index, self.size, f"the transcript {self.origin}")
+        if index in self._tail:
+            return self._tail[index][1]
         return self._blocks.need(self.leaf(index).delta)
 
     def leaves(self, start: int = 0, stop: int | None = None) -> Iterator[Leaf]:
