@@ -79,6 +79,11 @@ def config(
     )  # fmt: skip
 
 
+def root_naming(**fold: Any) -> dict[str, Any]:
+    """The value of a root whose `fold` names the coin game, and whatever else."""
+    return {"gm": GM.did, "beacon": {"chain": CHAIN_VALUE, "margin": 3}, "fold": {"name": "coin", **fold}}
+
+
 def install(site: Path, group: str, name: str, target: str, version: str = "1.0") -> Path:
     """Lay out what an installer leaves of a plugin whose module is on the path already."""
     info = site / f"{name}_toy-{version}.dist-info"

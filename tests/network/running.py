@@ -57,6 +57,11 @@ class Folding:
         found = await records(self.bus, self.node, "statement")
         return [open_statement(data, GAME, self.node.operator_record(GAME)) for data in found]
 
+    async def verdict(self) -> tuple[str, str | None, str, int]:
+        """What the first statement says: verdict, reason, origin and size."""
+        said = (await until_async(self.statements))[0].statement
+        return said.verdict, said.reason, said.origin, said.size
+
     async def statement(self, size: int) -> Said:
         async def there() -> list[Said]:
             return [said for said in await self.statements() if said.statement.size == size]

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import coin
-import listening
 import pytest
-from games import ANN, CHAIN_VALUE, GAME, GM, Season, config, cosign, install, publish
-from nodes import World, until, until_async
+from games import ANN, GAME, Season, config, cosign, publish, root_naming
+from nodes import World, until
 from running import Folding, folded, install_coin
 from weighbridge import codec
 from weighbridge.contract import RuleSet
@@ -81,15 +80,6 @@ async def folding(world: World, alma: Node) -> AsyncIterator[Folding]:
     await made.stop()
 
 
-def root(**fold: str) -> dict[str, Any]:
-    return {"gm": GM.did, "beacon": {"chain": CHAIN_VALUE, "margin": 3}, "fold": {"name": "coin", **fold}}
-
-
-async def verdict(folding: Folding) -> tuple[str, str | None, str, int]:
-    said = (await until_async(folding.statements))[0].statement
-    return said.verdict, said.reason, said.origin, said.size
-
-
 @pytest.mark.parametrize(
     ("fold", "code"),
     [
@@ -101,89 +91,15 @@ async def verdict(folding: Folding) -> tuple[str, str | None, str, int]:
 async def test_a_root_that_names_what_is_not_here_is_answered_with_cannot_run(
     folding: Folding, fold: dict[str, str], code: str
 ) -> None:
-    season = Season(fold=root(**fold)["fold"])
+    season = Season(fold=root_naming(**fold)["fold"])
     season.note(ANN, "nobody folds this here")
     await folding.start()
     await publish(folding.bus, folding.node, season)
     await cosign(folding.bus, folding.node, season)
-    said, reason, origin, size = await verdict(folding)
+    said, reason, origin, size = await folding.verdict()
     assert (said, reason, size) == ("cannot-run", code, 0)
     assert fold.get("pin", "?") in origin
     assert code in folding.service.health()["unhealthy"][0]
-
-
-@pytest.fixture
-async def attaching(world: World, tmp_path: Path) -> AsyncIterator[Folding]:
-    """A node that has, besides the coin game, something that can be attached to it."""
-    install(tmp_path / "site", "weighbridge.rulesets", "listening", "listening:RULES")
-    node = world.make_node("alma", config=config("alma", rulesets=("coin", "listening")))
-    await world.start(node)
-    made = Folding(world, node)
-    yield made
-    await made.stop()
-
-
-def attaches(**settings: Any) -> dict[str, Any]:
-    return {"with": {"name": "listening", **settings}}
-
-
-async def test_an_attachment_that_is_here_with_another_pin_is_answered_with_cannot_run(
-    attaching: Folding,
-) -> None:
-    season = Season(fold={"name": "coin", **attaches(pin=OTHER_PIN)})
-    await attaching.start()
-    await publish(attaching.bus, attaching.node, season)
-    assert (await verdict(attaching))[:2] == ("cannot-run", "pin-mismatch")
-
-
-async def test_what_a_later_root_attaches_is_heard_in_a_transcript_of_its_own_also_after_a_restart(
-    world: World, attaching: Folding
-) -> None:
-    season = Season()
-    season.now += 1
-    season.root(root(**attaches(pin=str(pin(listening.RULES)))))
-    before = season.size
-    for call in ("heads", "tails"):
-        season.flip(ANN, call)
-    first = await Folding(world, attaching.node).start()
-    done = await publish(first.bus, attaching.node, season)
-    await until(lambda: first.service.health()["folded"] == done)
-    await first.stop()
-    season.flip(ANN, "heads")
-    await attaching.start()
-    await publish(attaching.bus, attaching.node, season, done)
-    await cosign(attaching.bus, attaching.node, season)
-    said = (await attaching.statement(season.size - before + 1)).statement
-    own = pin(coin.RULES, {"listening": pin(listening.RULES)})
-    assert said.origin.endswith(f"/coin@{own}+k1")
-    assert codec.decode((await attaching.ask("cell", key="heard/-"))["value"]) == 3
-
-
-async def test_a_root_that_attaches_another_version_ends_the_transcript_and_then_the_folding(
-    attaching: Folding,
-) -> None:
-    season = Season(fold=attaches())
-    season.now += 1
-    season.root(root(**attaches(pin=OTHER_PIN)))
-    season.note(ANN, "nobody folds this here")
-    await attaching.start()
-    await publish(attaching.bus, attaching.node, season)
-    said, reason, origin, size = await verdict(attaching)
-    assert (said, reason, size) == ("cannot-run", "pin-mismatch", 1)
-    asked = pin(coin.RULES, {"listening": codec.cid_of("another pin")})
-    assert origin.endswith(f"/coin@{asked}+k1")
-
-
-async def test_an_attachment_that_is_not_here_is_waited_for_before_its_root_is_folded(
-    folding: Folding,
-) -> None:
-    """Whether it fits the game is its own to say, and no node's to guess."""
-    season = Season()
-    season.now += 1
-    season.root(root(**attaches()))
-    await folding.start()
-    await publish(folding.bus, folding.node, season)
-    assert (await verdict(folding))[:2] == ("cannot-run", "plugin-unknown")
 
 
 async def test_a_game_that_moves_to_another_pin_goes_on_in_a_transcript_of_its_own(folding: Folding) -> None:
@@ -191,7 +107,7 @@ async def test_a_game_that_moves_to_another_pin_goes_on_in_a_transcript_of_its_o
     for call in ("heads", "tails"):
         season.flip(ANN, call)
     season.now += 1
-    season.root(root(pin=OTHER_PIN))
+    season.root(root_naming(pin=OTHER_PIN))
     before = season.size
     season.note(ANN, "after the move")
     await folding.start(rulesets=Both())
@@ -211,7 +127,7 @@ async def test_after_a_restart_a_moved_game_goes_on_where_it_was(
 ) -> None:
     season = Season()
     season.now += 1
-    season.root(root(pin=OTHER_PIN))
+    season.root(root_naming(pin=OTHER_PIN))
     season.note(ANN, "one")
     first = await Folding(world, alma).start(rulesets=Both())
     done = await publish(first.bus, alma, season)
@@ -233,12 +149,12 @@ async def test_a_node_without_the_next_version_ends_the_transcript_and_goes_on_o
     for call in ("heads", "tails"):
         season.flip(ANN, call)
     season.now += 1
-    season.root(root(pin=OTHER_PIN))
+    season.root(root_naming(pin=OTHER_PIN))
     moved = season.size
     season.note(ANN, "after")
     first = await Folding(world, alma).start(rulesets=Both(str(pin(coin.RULES))))
     done = await publish(first.bus, alma, season)
-    said, reason, origin, size = await verdict(first)
+    said, reason, origin, size = await first.verdict()
     assert (said, reason, size) == ("cannot-run", "pin-mismatch", 1)
     assert OTHER_PIN in origin
     assert (await first.statements())[0].statement.says[-1] == "private chain"
