@@ -18,6 +18,7 @@ from weighbridge_services.audit_host.child import BROKEN
 from weighbridge_services.audit_host.decide import findings, frame, frame_length, seq_of
 from weighbridge_services.audit_host.store import Store
 from weighbridge_services.broker.server import die_with_parent, end
+from weighbridge_services.ending import end_tasks
 from weighbridge_services.folding.letters import Letters, Run
 from weighbridge_services.folding.statements import sign_finding
 from weighbridge_services.node import Node
@@ -88,9 +89,7 @@ class Watching:
         """End the process."""
         self._stopping = True
         if self._task is not None:
-            # Python 3.11's wait_for may swallow a cancellation; the flag ends the loop then.
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+            await end_tasks([self._task])
         if self._process is not None and self._process.returncode is None:
             await end(self._process)
 

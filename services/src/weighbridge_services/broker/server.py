@@ -20,6 +20,7 @@ import structlog
 from weighbridge_services.broker.configuring import configure
 from weighbridge_services.broker.errors import BrokerBroken, NoBrokerBinary, PortTaken
 from weighbridge_services.broker.folder import folder_of, last_port, url_of
+from weighbridge_services.ending import end_tasks
 from weighbridge_services.files import write_new
 from weighbridge_services.node import Node
 
@@ -67,8 +68,7 @@ class Server:
     async def stop(self) -> None:
         """Stop it, in good order if it lets itself."""
         if self._watch is not None:
-            self._watch.cancel()
-            await asyncio.gather(self._watch, return_exceptions=True)
+            await end_tasks([self._watch])
         process, self._process = self._process, None
         if process is not None and process.returncode is None:
             await end(process)
@@ -202,11 +202,13 @@ def listening(ports: Path) -> tuple[str, int] | None:
 async def answers(host: str, port: int) -> bool:
     """Whether a NATS server says hello there."""
     try:
-        reader, writer = await asyncio.wait_for(asyncio.open_connection(host, port), 2)
+        async with asyncio.timeout(2):
+            reader, writer = await asyncio.open_connection(host, port)
     except (OSError, TimeoutError):
         return False
     try:
-        return (await asyncio.wait_for(reader.readline(), 2)).startswith(b"INFO ")
+        async with asyncio.timeout(2):
+            return (await reader.readline()).startswith(b"INFO ")
     except (OSError, TimeoutError):
         return False
     finally:
@@ -221,7 +223,8 @@ async def end(process: asyncio.subprocess.Process) -> None:
         with contextlib.suppress(ProcessLookupError):
             process.send_signal(sign)
         try:
-            await asyncio.wait_for(process.wait(), within)
+            async with asyncio.timeout(within):
+                await process.wait()
         except TimeoutError:
             continue
         return

@@ -27,6 +27,7 @@ from weighbridge_services.cross_check.decide import (
 from weighbridge_services.cross_check.errors import NotBorneOut, SelfCheckFailed
 from weighbridge_services.cross_check.saying import Letter, Voice
 from weighbridge_services.cross_check.tracing import Parting, part, refolded, write_evidence
+from weighbridge_services.ending import end_tasks
 from weighbridge_services.folding.letters import Letters, Run
 from weighbridge_services.folding.statements import Said, Statement, Verdict, open_statement
 from weighbridge_services.node import Node
@@ -111,9 +112,7 @@ class GameCheck:
         """Stop what is under way."""
         self._stopping = True
         if self._task is not None:
-            # Python 3.11's wait_for may swallow a cancellation; the flag ends the loop then.
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+            await end_tasks([self._task])
 
     def health(self) -> dict[str, Any]:
         """Return how far operators agree."""
@@ -245,7 +244,8 @@ class GameCheck:
             await asyncio.sleep(RETRY)
             return
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), IDLE)
+            async with asyncio.timeout(IDLE):
+                await self._wake.wait()
         self._wake.clear()
 
     async def _settle_all(self) -> None:

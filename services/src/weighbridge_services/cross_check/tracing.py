@@ -48,7 +48,8 @@ async def refolded(node: Node, game: str, origin: str, size: int) -> bytes:
         stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:
-        out, told = await asyncio.wait_for(process.communicate(), REFOLD)
+        async with asyncio.timeout(REFOLD):
+            out, told = await process.communicate()
     except BaseException:
         if process.returncode is None:
             process.kill()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -24,6 +23,7 @@ from weighbridge_services.demo.progress import Shown
 from weighbridge_services.demo.season import GAME, Given, Season, lines
 from weighbridge_services.demo.story import tell
 from weighbridge_services.demo.watching import Watch
+from weighbridge_services.ending import undisturbed
 from weighbridge_services.folding.statements import Statement
 from weighbridge_services.inspecting import declared
 from weighbridge_services.wire import Bus
@@ -73,7 +73,7 @@ async def play(folder: Path) -> Outcome:
             return await _play(operators, season, processes, shown, ruleset, pin)
         finally:
             shown.doing("stopping the nodes")
-            await asyncio.shield(processes.stop())
+            await undisturbed(processes.stop())
 
 
 async def _play(
@@ -89,7 +89,7 @@ async def _play(
         agreed = await _agreement(operators, season, processes, watch, shown)
         caught = await _caught(operators, processes, watch, shown)
     finally:
-        await bus.stop()
+        await undisturbed(bus.stop())
     shown.doing("checking every signature, beacon and die again")
     checked = _check(operators, watch, agreed, ruleset, pin)
     shown.say(

@@ -28,6 +28,7 @@ from weighbridge_services.demo.errors import DemoStuck
 from weighbridge_services.demo.nodes import FOLLOWERS, LISTER, Operators, Setup
 from weighbridge_services.demo.processes import Processes, broker_of
 from weighbridge_services.demo.story import rules as town
+from weighbridge_services.ending import undisturbed
 from weighbridge_services.inspecting import declared
 from weighbridge_services.submitting import Place, submit
 from weighbridge_services.wire import Bus
@@ -60,7 +61,7 @@ async def play_live(folder: Path, say: Say) -> Played:
     try:
         return await _play(operators, processes, say)
     finally:
-        await asyncio.shield(processes.stop())
+        await undisturbed(processes.stop())
 
 
 async def _play(operators: Operators, processes: Processes, say: Say) -> Played:
@@ -75,9 +76,9 @@ async def _play(operators: Operators, processes: Processes, say: Say) -> Played:
         await table.open()
         await table.play()
     except asyncio.CancelledError:
-        return await asyncio.shield(table.board())
+        return await undisturbed(table.board())
     finally:
-        await bus.stop()
+        await undisturbed(bus.stop())
     return Played(None, 0, 0)
 
 

@@ -17,6 +17,7 @@ from weighbridge_services.demo.board import as_json, show
 from weighbridge_services.demo.driver import play
 from weighbridge_services.demo.keeping import workspace, write_log
 from weighbridge_services.demo.live import play_live
+from weighbridge_services.ending import AGAIN
 from weighbridge_services.failures import INTERRUPTED
 from weighbridge_services.output import clean, console, say_json
 from weighbridge_services.render import page
@@ -69,11 +70,16 @@ async def _until_done(work: Coroutine[Any, Any, T]) -> T | None:
     stopped = False
 
     def stop() -> None:
-        # Once: what cleans up is not to be interrupted, and is done within seconds.
         nonlocal stopped
         if not stopped:
             stopped = True
+            insist()
+
+    def insist() -> None:
+        # A cancellation may be lost on the way; what cleans up does so undisturbed, and is done within seconds.
+        if not task.done():
             task.cancel()
+            loop.call_later(AGAIN, insist)
 
     for sign in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(sign, stop)

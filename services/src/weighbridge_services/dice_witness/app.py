@@ -17,6 +17,7 @@ from weighbridge_services.dice_witness.errors import NoBeacon, NoChainYet
 from weighbridge_services.dice_witness.sources import Sources
 from weighbridge_services.dice_witness.store import Store
 from weighbridge_services.dice_witness.witness import LATE, Witness
+from weighbridge_services.ending import end_tasks
 from weighbridge_services.folding.asking import question
 from weighbridge_services.folding.letters import Letters
 from weighbridge_services.folding.threads import LedgerThread
@@ -95,9 +96,8 @@ class Service:
 
     async def stop(self) -> None:
         """Let go of what is under way, close the sources and the ledger."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, *(each.stop() for each in self.witnesses), return_exceptions=True)
+        await end_tasks(self._tasks)
+        await asyncio.gather(*(each.stop() for each in self.witnesses), return_exceptions=True)
         await self._sources.close()
         self._pool.shutdown()
         self._thread.end()

@@ -16,6 +16,7 @@ from weighbridge.log.entries import Listed
 
 from weighbridge_services.clock import Clock
 from weighbridge_services.config import GameTable
+from weighbridge_services.ending import end_tasks
 from weighbridge_services.fold.answers import Answers
 from weighbridge_services.fold.publishing import Publisher
 from weighbridge_services.fold.runner import Runner
@@ -99,9 +100,7 @@ class GameFold:
         """Stop the loop and keep a snapshot. The bus reads no more."""
         self._stopping = True
         if self._task is not None:
-            # Python 3.11's wait_for may swallow a cancellation; the flag ends the loop then.
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+            await end_tasks([self._task])
         await self._means.run(self.runner.save)
 
     @property
@@ -234,7 +233,8 @@ class GameFold:
             return
         if not more:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), IDLE)
+                async with asyncio.timeout(IDLE):
+                    await self._wake.wait()
             self._wake.clear()
 
     def _go_on(self) -> bool:

@@ -19,6 +19,7 @@ from weighbridge.contract import RuleSet
 from weighbridge.errors import Unavailable
 from weighbridge.log.entries import Listed
 
+from weighbridge_services.ending import end_tasks
 from weighbridge_services.folding.letters import Letters, Run
 from weighbridge_services.following.entries import LogReader
 from weighbridge_services.node import Node
@@ -112,9 +113,7 @@ class LogWorker(Generic[S]):
     async def stop(self) -> None:
         """Let go of what is under way: it is still to be done, and begun again after the next start."""
         tasks = [*self.at_work.values(), *([self._task] if self._task is not None else [])]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end_tasks(tasks)
 
     # --- reading -------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from weighbridge.errors import Unavailable
 from weighbridge.identity import OperatorRecord, encode_envelope
 from weighbridge.log.entries import Listed
 
+from weighbridge_services.ending import end_tasks
 from weighbridge_services.folding.statements import sign_finding
 from weighbridge_services.ingest.errors import ListerUnknown, Stopping
 from weighbridge_services.ingest.finding import Finder
@@ -108,9 +109,7 @@ class Follower:
     async def stop(self) -> None:
         """Stop watching."""
         self._stopping.set()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end_tasks(self._tasks)
         await self.proving.close()
 
     def health(self) -> dict[str, Any]:

@@ -220,7 +220,8 @@ class Lister:
         due = self.checkpoints.due_in()
         wait = IDLE if due is None else max(0.0, min(due, IDLE))
         try:
-            batch = await asyncio.wait_for(self._queue.get(), wait)
+            async with asyncio.timeout(wait):
+                batch = await self._queue.get()
         except TimeoutError:
             return []
         while len(batch) < BATCH and not self._queue.empty():

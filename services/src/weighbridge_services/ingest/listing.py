@@ -14,6 +14,7 @@ from weighbridge.errors import Refused, Unavailable
 from weighbridge.identity import encode_envelope, envelope_from_json
 from weighbridge.ports import Source, Told
 
+from weighbridge_services.ending import end_tasks
 from weighbridge_services.ingest.arrivals import CONFIGURED, Arrival
 from weighbridge_services.ingest.driver import Driver
 from weighbridge_services.ingest.errors import BadSource
@@ -52,9 +53,7 @@ class Listing:
 
     async def stop(self) -> None:
         """Finish the batch at hand."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end_tasks(self._tasks)
         await self.lister.stop()
 
     def health(self) -> dict[str, Any]:

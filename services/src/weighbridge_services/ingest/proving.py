@@ -20,6 +20,7 @@ from weighbridge.identity import OperatorRecord
 from weighbridge.log.entries import Listed
 from weighbridge.ports import OpensVoucher, Vouched, Voucher
 
+from weighbridge_services.ending import end_tasks
 from weighbridge_services.ingest.following import Fault, Taken, bad_proof
 from weighbridge_services.ingest.proved import (
     Counts,
@@ -78,7 +79,9 @@ class Proving:
         setting, plugin = self._setting, plugin_of(self._setting)
         opener = None if plugin is None else setting.node.plugins.load(GROUP, plugin)
         if not isinstance(opener, OpensVoucher):
-            log.info("no source here says whose keys a log names", game=setting.uri, hint="see [games.source]")
+            log.info(
+                "no source here says whose keys a log names", game=setting.uri, hint="see [games.source]"
+            )
         else:
             settings = {"game": setting.uri, **setting.game.source}
             self._voucher = opener.open_voucher(settings, str(setting.node.folder))
@@ -90,10 +93,7 @@ class Proving:
 
     async def close(self) -> None:
         """Ask no more."""
-        tasks = list(self._asking.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end_tasks(self._asking.values())
         if self._voucher is not None:
             await self._voucher.close()
 

@@ -13,6 +13,7 @@ import structlog
 
 from weighbridge_services import metrics
 from weighbridge_services.broker.server import die_with_parent, end
+from weighbridge_services.ending import end_tasks
 from weighbridge_services.health import asked
 from weighbridge_services.node import Node
 from weighbridge_services.service import ServiceStopped, port_of
@@ -48,9 +49,7 @@ class Children:
 
     async def stop(self) -> None:
         """Stop all of them, in good order if they let themselves."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end_tasks(self._tasks)
         await asyncio.gather(*(end(each) for each in self._processes.values() if each.returncode is None))
 
     async def ask(self) -> None:

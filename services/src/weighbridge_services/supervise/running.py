@@ -13,6 +13,7 @@ from typing import Any
 import structlog
 from weighbridge.errors import WeighbridgeError
 
+from weighbridge_services.ending import end_tasks
 from weighbridge_services.failures import INTERRUPTED, of_bug, of_os_error
 from weighbridge_services.node import Node
 from weighbridge_services.supervise.supervisor import GRACE, Supervisor
@@ -61,9 +62,7 @@ async def _until_end(supervisor: Supervisor, stopping: Stopping) -> BaseExceptio
         await asyncio.wait([told, work], return_when=asyncio.FIRST_COMPLETED)
         return work.result() if work.done() else None
     finally:
-        for task in (told, work):
-            task.cancel()
-        await asyncio.gather(told, work, return_exceptions=True)
+        await end_tasks([told, work])
 
 
 async def _work(supervisor: Supervisor) -> BaseException:

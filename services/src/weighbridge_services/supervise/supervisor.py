@@ -12,6 +12,7 @@ from weighbridge.errors import Broken
 
 from weighbridge_services import metrics
 from weighbridge_services.broker import Server
+from weighbridge_services.ending import end_tasks
 from weighbridge_services.folding.reading import refuse_foreign_ledgers
 from weighbridge_services.health import HealthServer
 from weighbridge_services.locks import Lock
@@ -113,9 +114,7 @@ class Supervisor:
             await asyncio.gather(*starting)
         except BaseException:
             # One that is half started would go on starting behind the stop, and stay.
-            for each in starting:
-                each.cancel()
-            await asyncio.gather(*starting, return_exceptions=True)
+            await end_tasks(starting)
             raise
 
     async def _start_service(self, name: str) -> None:

@@ -156,7 +156,8 @@ def answer_of(subject: str, message: Msg) -> int | WeighbridgeError:
 async def answered_in_time(subject: str, future: asyncio.Future[int]) -> int:
     """Return what the broker acknowledges within `TIMEOUT`. Raises as it says, or BrokerUnavailable."""
     try:
-        return await asyncio.wait_for(future, TIMEOUT)
+        async with asyncio.timeout(TIMEOUT):
+            return await future
     except TimeoutError:
         raise BrokerUnavailable(f"{subject}: no answer from the broker in {TIMEOUT:.0f} s") from None
 

@@ -21,6 +21,7 @@ from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 from weighbridge.errors import Broken, WeighbridgeError
 
+from weighbridge_services.ending import end_tasks
 from weighbridge_services.metrics import REGISTRY
 from weighbridge_services.node import Node
 from weighbridge_services.wire.acks import TIMEOUT, Acks, chunks, unanswered
@@ -124,9 +125,7 @@ class Bus:
                 task.cancel()
         if self._readings:
             _, late = await asyncio.wait(self._readings, timeout=GRACE)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+            await end_tasks(late)
         self._readings.clear()
         await asyncio.gather(*(each.stop() for each in self._served))
         self._served.clear()

@@ -106,7 +106,8 @@ class Pull:
         if self._arrived:
             return
         try:
-            await asyncio.wait_for(self._event.wait(), max(0.0, self._until - time.monotonic()))
+            async with asyncio.timeout(max(0.0, self._until - time.monotonic())):
+                await self._event.wait()
         except TimeoutError:
             self._open = 0
 
