@@ -153,13 +153,14 @@ class Account:
         made = self.pds.call("com.atproto.server.createSession", session)
         self.token = f"Bearer {made['accessJwt']}"
 
-    def _record(self, method: str, collection: str, rkey: str, **more: Any) -> Any:
+    def _record(self, method: str, collection: str, rkey: str | None, **more: Any) -> Any:
+        named = {} if rkey is None else {"rkey": rkey}
         return self.call(
-            f"com.atproto.repo.{method}",
-            {"repo": self.did, "collection": collection, "rkey": rkey, **more},
+            f"com.atproto.repo.{method}", {"repo": self.did, "collection": collection, **named, **more}
         )
 
-    def create(self, collection: str, rkey: str, record: Any) -> Any:
+    def create(self, collection: str, rkey: str | None, record: Any) -> Any:
+        """Create a record; without a key the PDS makes one of the time."""
         return self._record("createRecord", collection, rkey, record=record, validate=False)
 
     def put(self, collection: str, rkey: str, record: Any) -> Any:

@@ -323,9 +323,9 @@ def connections_of(at: Reading) -> list[Any]:
     made: list[Any] = []
     receive = at.source.stream._receive
 
-    def received(connection: Any, arrived: Any) -> Any:
+    def received(connection: Any, *rest: Any) -> Any:
         made.append(connection)
-        return receive(connection, arrived)
+        return receive(connection, *rest)
 
     at.source.stream._receive = received  # type: ignore[method-assign]
     return made
@@ -381,7 +381,7 @@ class Writer:
             # Whether the one at which the PDS was killed was kept, only the PDS knows.
             self.number += 1
             try:
-                self.account.create(MOVES, f"r{self.number:05}", self.at.move(str(self.number)))
+                self.account.create(MOVES, None, self.at.move(str(self.number)))
             except (OSError, HTTPException):
                 return
             self.written += 1

@@ -107,7 +107,7 @@ def test_commits_wait_while_the_repository_is_fetched_and_follow_it_then():
     assert (repo.phase, len(repo.waiting)) == ("in-progress", 4)
     step = on_fetched(repo, fetched, LATER)
     assert (step.repo.phase, step.repo.data, step.repo.waiting) == ("synchronized", made.tree.root, ())
-    assert [each.number for each in step.before] == [2, 3]
+    assert ([[each.number for each in run] for run in step.runs], step.whole) == ([[2, 3]], True)
     assert [each.number for each in step.apply] == [4, 5]
 
 
@@ -127,7 +127,53 @@ def test_what_waited_and_does_not_follow_waits_on_with_all_behind_it_while_the_r
     assert (step.apply, step.repo.waiting) == ((first,), tuple(later))
     assert made.last is not None
     step = on_fetched(begin(step.repo), made.last, LATER)
-    assert (step.repo.phase, step.before, step.repo.data) == ("synchronized", tuple(later), made.tree.root)
+    assert (step.repo.phase, step.runs, step.repo.data) == ("synchronized", (tuple(later),), made.tree.root)
+
+
+def test_a_state_that_is_ahead_of_the_stream_is_told_as_far_as_the_stream_has_come():
+    made = Telling()
+    made.tell()
+    repo = begin(Repo(made.did))
+    told = [made.tell(1), made.tell(2)]
+    later = made.tell(3), made.tell(4)
+    for each in told:
+        repo = on_commit(repo, each, LATER).repo
+    assert made.last is not None
+    step = on_fetched(repo, made.last, LATER)
+    assert (step.runs, step.apply, step.whole, step.fetch) == ((tuple(told),), (), False, False)
+    assert (step.repo.phase, step.repo.rev, step.repo.ahead) == ("synchronized", told[1].rev, made.last.rev)
+    first = on_commit(step.repo, later[0], LATER)
+    assert (first.apply, first.repo.ahead) == (later[:1], made.last.rev)
+    second = on_commit(first.repo, later[1], LATER)
+    assert (second.apply, second.repo.ahead) == (later[1:], None)
+
+
+def test_a_state_whose_last_commits_the_stream_left_out_is_told_whole():
+    made = Telling()
+    made.tell()
+    repo = begin(Repo(made.did))
+    first = made.tell(1)
+    made.tell(2)
+    state = made.last
+    later = made.tell(3)
+    for each in (first, later):
+        repo = on_commit(repo, each, LATER).repo
+    assert state is not None
+    step = on_fetched(repo, state, LATER)
+    assert (step.runs, step.apply, step.whole, step.repo.ahead) == (((first,),), (later,), True, None)
+
+
+def test_commits_with_a_gap_between_them_wait_as_two_runs():
+    made = Telling()
+    made.tell()
+    repo = begin(Repo(made.did))
+    first = made.tell(1)
+    made.tell(2)
+    later = made.tell(3)
+    for each in (first, later):
+        repo = on_commit(repo, each, LATER).repo
+    assert made.last is not None
+    assert on_fetched(repo, made.last, LATER).runs == ((first,), (later,))
 
 
 def test_a_state_older_than_the_first_commit_that_waits_loses_none_of_them():

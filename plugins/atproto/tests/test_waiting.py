@@ -24,6 +24,7 @@ A = f"{MOVES}/a"
 def table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[Callable[[Play], Awaitable[None]]], None]:
+    monkeypatch.setattr(following, "CATCH_UP", 0.05)
     return lambda work: play(work, tmp_path, monkeypatch)
 
 
@@ -172,7 +173,7 @@ def test_commits_that_wait_are_told_after_a_crash_with_what_they_were_verified_w
         at.host.held.set()
         found = await at.next(3 if rotated else 2)
         told = {each.value["text"]: each.prov["key"] for each in found}
-        assert list(told)[-2:] == ["north", "south"]
+        assert list(told) == ["north", "south", "z"][: len(found)]
         assert (told["north"], told["south"]) == (old, old)
 
     table(work)
@@ -202,6 +203,46 @@ def test_a_state_that_is_older_than_what_waits_is_fetched_again_and_all_versions
         await at.until(lambda: waiting(at) == 3 and at.refused.get("chain-break", 0) >= 2)
         at.alice.export = export  # type: ignore[method-assign]
         assert await at.texts(4) == ["x", "north", "south", None]
+
+    table(work)
+
+
+def test_a_state_that_is_ahead_of_the_stream_costs_no_version_that_the_stream_has_yet_to_say(
+    table: Any, monkeypatch: pytest.MonkeyPatch
+):
+    async def work(at: Play) -> None:
+        monkeypatch.setattr(following, "CATCH_UP", 60.0)
+        await met(at)
+        await at.host.commit(at.alice, {f"{MOVES}/old": move("old")}, tell=False)
+        await at.host.commit(at.alice, {A: move("north")})
+        late = []
+        for changes in ({A: move("south")}, {f"{MOVES}/{n}": move(str(n)) for n in range(9)}, {A: None}):
+            at.host.seq += 1
+            late.append((frame(at.alice.commit(changes) | {"seq": at.host.seq}), at.host.seq))
+        assert await at.texts(2) == ["old", "north"]
+        assert at.source.following.repo(ALICE).ahead == at.alice.last.rev  # type: ignore[union-attr]
+        for data, seq in late:
+            await at.host.send(data, seq)
+        assert await at.texts(11) == ["south", *map(str, range(9)), None]
+        assert at.refused == {}
+        assert at.source.following.repo(ALICE).ahead is None  # type: ignore[union-attr]
+        assert at.host.asked.count(GET_REPO) == 2
+
+    table(work)
+
+
+@pytest.mark.parametrize("restarted", [False, True], ids=["running", "restarted"])
+def test_what_the_stream_never_says_of_a_state_is_told_after_a_while(table: Any, restarted: bool):
+    async def work(at: Play) -> None:
+        await met(at)
+        await at.host.commit(at.alice, {A: move("north")})
+        await at.host.commit(at.alice, {f"{MOVES}/z": move("z"), A: None}, tell=False)
+        if restarted:
+            assert await at.texts() == ["north"]
+            await at.again()
+        found = await at.texts(2 if restarted else 3)
+        assert found[-2:] in ([None, "z"], ["z", None])
+        assert restarted or found[0] == "north"
 
     table(work)
 

@@ -2,8 +2,9 @@
 
 `desynchronized` (the repository is to be fetched) → `in-progress` (it is being fetched) → `synchronized` (each
 commit follows the one before). In the first two, and where a commit breaks the third, commits wait: what they say is
-proved, though not that nothing is missing before it. None of them is let go untold. Source: AT Protocol, "Sync", and
-the notes on proposal 0006.
+proved, though not that nothing is missing before it. None of them is let go untold. A host gives a repository as it is
+now, and its stream lags behind that: what waits is told after what it rests on, and what the stream has yet to say is
+left to it to say, so that no version between is skipped. Source: AT Protocol, "Sync", and the notes on proposal 0006.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from weighbridge_atproto.errors import AccountInactive, ChainBreak, WaitedEnough
 Phase = Literal["desynchronized", "in-progress", "synchronized"]
 MAX_WAITING: Final = 1_000
 """Commits of one repository that wait until it is fetched; with one more, all are told without it."""
+UNSURE: Final = "~"
+"""A rev after all others: only another fetch says whether all was told."""
 
 
 class Link(NamedTuple):
@@ -35,7 +38,10 @@ class Link(NamedTuple):
 
 
 class Repo(NamedTuple):
-    """What is known of a repository: its phase, the last commit's rev and root, whether its host serves it."""
+    """What is known of a repository: its phase, the last commit's rev and root, whether its host serves it.
+
+    `ahead`: the rev of a state that was fetched and is newer than what the stream has said; None: it has said as much.
+    """
 
     did: str
     phase: Phase = "desynchronized"
@@ -44,20 +50,23 @@ class Repo(NamedTuple):
     active: bool = True
     status: str | None = None
     waiting: tuple[Link, ...] = ()
+    ahead: str | None = None
 
 
 class Step(NamedTuple):
     """What came of a message: the repository after it, commits to apply in order, and a refusal if there is one.
 
-    `fetch`: whether the repository is to be fetched. `before`: commits that waited and are older than the state
-    that was fetched: what they did is history, to be told before what differs.
+    `fetch`: whether the repository is to be fetched. Of a state that was fetched: `runs` are commits that waited and
+    that it has, each run without a gap: to be told after what the state and the time before the run have in common.
+    `whole`: whether what differs then is to be told as well; else the stream will say it.
     """
 
     repo: Repo
     apply: tuple[Link, ...] = ()
     refusal: Refused | None = None
     fetch: bool = False
-    before: tuple[Link, ...] = ()
+    runs: tuple[tuple[Link, ...], ...] = ()
+    whole: bool = False
 
 
 def on_commit(repo: Repo, link: Link, now: int, *, room: bool = True) -> Step:
@@ -127,7 +136,7 @@ def lost(repo: Repo) -> Repo:
 
 
 def on_fetched(repo: Repo, commit: Commit, now: int) -> Step:
-    """Take the commit of a repository that was fetched and verified whole, then the commits that waited.
+    """Take the commit of a repository that was fetched and verified whole, and the commits that waited.
 
     A host that gives an older state than it gave before has lost or hidden something: it is refused, and what waits
     goes on waiting, as does what follows neither the state nor one another. Where something was lost while the state
@@ -139,18 +148,43 @@ def on_fetched(repo: Repo, commit: Commit, now: int) -> Step:
     except Refused as refusal:
         return Step(lost(repo), refusal=refusal, fetch=True)
     again = repo.phase == "desynchronized"
-    before = tuple(each for each in repo.waiting if each.rev <= commit.rev)
-    found = repo._replace(rev=commit.rev, data=commit.data, waiting=())
-    later = repo.waiting[len(before) :]
+    within = tuple(each for each in repo.waiting if each.rev <= commit.rev)
+    later = repo.waiting[len(within) :]
+    runs = _runs(repo, within)
+    if within and not later and within[-1].rev < commit.rev:
+        # The stream has yet to say what the state has beyond these.
+        found = _after(repo, within[-1])._replace(waiting=(), ahead=commit.rev)
+        return Step(_phase(found, again), fetch=again, runs=runs)
+    found = repo._replace(rev=commit.rev, data=commit.data, waiting=(), ahead=None)
     for number, link in enumerate(later):
         try:
             check_follows(found, link)
         except ChainBreak as refusal:
-            return Step(lost(found)._replace(waiting=later[number:]), later[:number], refusal, True, before)
+            return Step(
+                lost(found)._replace(waiting=later[number:]), later[:number], refusal, True, runs, True
+            )
         found = _after(found, link)
-    phase: Phase = "desynchronized" if again else "synchronized"
-    return Step(found._replace(phase=phase), later, fetch=again, before=before)
+    return Step(_phase(found, again), later, fetch=again, runs=runs, whole=True)
+
+
+def _runs(repo: Repo, links: tuple[Link, ...]) -> tuple[tuple[Link, ...], ...]:
+    """Return commits in runs, each of which follows without a gap."""
+    runs: list[list[Link]] = []
+    for link in links:
+        try:
+            check_follows(repo, link)
+        except ChainBreak:
+            runs.append([])
+        repo = _after(repo, link)
+        runs = runs or [[]]
+        runs[-1].append(link)
+    return tuple(map(tuple, runs))
+
+
+def _phase(repo: Repo, again: bool) -> Repo:
+    return repo._replace(phase="desynchronized" if again else "synchronized")
 
 
 def _after(repo: Repo, link: Link) -> Repo:
-    return repo._replace(rev=link.rev, data=link.data)
+    ahead = None if repo.ahead is None or link.rev >= repo.ahead else repo.ahead
+    return repo._replace(rev=link.rev, data=link.data, ahead=ahead)

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
-from weighbridge.ports import Refused, Unavailable
-from weighbridge.repos import Cid, RevNotAfter, codec
+from weighbridge.ports import Refused
+from weighbridge.repos import Cid, RevNotAfter, codec, tid_time
 
 from weighbridge_atproto import chain
 from weighbridge_atproto.asking import Asking
@@ -23,22 +23,23 @@ from weighbridge_atproto.checklist import examine_commit, examine_sync
 from weighbridge_atproto.commits import VerifiedCommit
 from weighbridge_atproto.documents import Identity, read_document
 from weighbridge_atproto.errors import ChainBreak
+from weighbridge_atproto.fetching import Fetching
 from weighbridge_atproto.frames import AccountFrame, CommitFrame, Frame, IdentityFrame, SyncFrame, parse_frame
 from weighbridge_atproto.guarded import Guarded
 from weighbridge_atproto.handles import NOT_VERIFIED
 from weighbridge_atproto.hosts import fetch_repo
 from weighbridge_atproto.keeping import Keeping, Queued
-from weighbridge_atproto.ordering import place_of
+from weighbridge_atproto.ordering import likely_older, place_of, since
 from weighbridge_atproto.resolving import Resolver
 from weighbridge_atproto.waiting import Waiting
 from weighbridge_atproto.watching import Bundle, Watched
 
-FETCHES: Final = 4
-"""Repositories that are fetched at a time."""
 RETRY: Final = 1.0
 RETRY_MOST: Final = 600.0
 TURN: Final = 16
 """Frames that are taken, and what comes of them written, at once; then others get a turn."""
+CATCH_UP: Final = 30.0
+"""Seconds that a stream has to say what a fetched state had beyond it; then the state is told without it."""
 MAX_WAITING_BYTES: Final = 268_435_456
 """Bytes of all frames whose commits wait for their repositories."""
 _KEY_CODES: Final = frozenset(("commit-signature", "commit-high-s", "commit-signature-form", "other-host"))
@@ -82,10 +83,11 @@ class Following:
         self._followed = {*keeping.dids(), *keeping.queued_dids()}
         self._waiting = Waiting(keeping, self.refused)
         self._waiting_bytes = 0
-        self._fetches: dict[str, asyncio.Task[None]] = {}
-        self._slots = asyncio.Semaphore(FETCHES)
-        self._failures: Counter[str] = Counter()
+        self._looks: dict[str, asyncio.TimerHandle] = {}
         self._error: BaseException | None = None
+        self._fetches = Fetching(
+            self.refused, fetch=self._fetch, needed=self._needs_fetching, pause=pause, broken=self._broken
+        )  # fmt: skip
         self._asking = Asking(
             keeping, self.refused, pause=pause, released=self.queued.set, given_up=self._doubt, broken=self._broken
         )  # fmt: skip
@@ -97,7 +99,8 @@ class Following:
         for did in (*self._keeping.dids(), *dids):
             if self.repo(did) is None:
                 self._keep(Repo(did))
-            self._fetch_if_needed(did)
+            self._fetches.fetch(did)
+            self._look_later(did)
 
     async def run(self) -> None:
         """Take the frames of the queue, for ever. Raises KeepingBroken."""
@@ -117,11 +120,10 @@ class Following:
 
     async def stop(self) -> None:
         """Let go of what is being asked and fetched."""
+        for look in self._looks.values():
+            look.cancel()
         await self._asking.stop()
-        tasks = list(self._fetches.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._fetches.stop()
 
     def _broken(self, error: BaseException) -> None:
         self._error = error
@@ -157,7 +159,7 @@ class Following:
 
     def _doubt(self, did: str) -> None:
         self._keep(chain.lost(self._known(did)))
-        self._fetch_if_needed(did)
+        self._fetches.fetch(did)
 
     # --- frames --------------------------------------------------------------------------------------------
 
@@ -241,7 +243,7 @@ class Following:
         self._keep(step.repo)
         self._tell(frame.repo, "account", frame.status or ("active" if frame.active else "inactive"))
         if frame.active:
-            self._fetch_if_needed(frame.repo)
+            self._fetches.fetch(frame.repo)
 
     def _take_identity(self, frame: IdentityFrame, queued: Queued) -> None:
         if self._asking.answer(queued) is None:
@@ -268,7 +270,7 @@ class Following:
         if step.apply:
             self.news.set()
         if step.fetch:
-            self._fetch_if_needed(step.repo.did)
+            self._fetches.fetch(step.repo.did)
 
     def _apply(self, link: Link, at_hand: Mapping[Link, VerifiedCommit] | None = None) -> None:
         commit = (at_hand or {}).get(link) or self._waiting.commit(link.number)
@@ -311,40 +313,14 @@ class Following:
 
     # --- fetching ------------------------------------------------------------------------------------------
 
-    def _fetch_if_needed(self, did: str) -> None:
+    def _needs_fetching(self, did: str) -> bool:
         repo = self.repo(did)
-        if repo is None or repo.phase == "synchronized" or not repo.active or did in self._fetches:
-            return
-        task = asyncio.create_task(self._fetch(did), name=f"fetch {did}")
-        self._fetches[did] = task
-        task.add_done_callback(lambda _: self._fetched(did, task))
+        return repo is not None and repo.phase != "synchronized" and repo.active
 
-    def _fetched(self, did: str, task: asyncio.Task[None]) -> None:
-        self._fetches.pop(did, None)
-        if task.cancelled():
-            return
-        error = task.exception()
-        if error is not None:
-            self._broken(error)
-        else:
-            # A commit may have broken the chain between the end of the task and this.
-            self._fetch_if_needed(did)
-
-    async def _fetch(self, did: str) -> None:
-        while True:
-            try:
-                async with self._slots:
-                    # From here on commits wait: none is told between the fetched state and the stream.
-                    self._keep(chain.begin(self._known(did)))
-                    if self._take_fetched(await self._fetch_once(did)):
-                        del self._failures[did]
-                        return
-            except (Refused, Unavailable) as error:
-                self.refused[error.code] += 1
-            if not self._known(did).active:
-                return
-            self._failures[did] += 1
-            await asyncio.sleep(pause(self._failures[did]))
+    async def _fetch(self, did: str) -> bool:
+        # From here on commits wait: none is told between the fetched state and the stream.
+        self._keep(chain.begin(self._known(did)))
+        return self._take_fetched(await self._fetch_once(did))
 
     async def _fetch_once(self, did: str) -> Bundle:
         identity = await self._resolver.identity(did)
@@ -357,30 +333,54 @@ class Following:
             return await fetch_repo(self._client, newer)
 
     def _take_fetched(self, bundle: Bundle) -> bool:
-        """Take a whole repository, and the commits that waited; whether all is known now."""
-        step = chain.on_fetched(self._known(bundle.identity.did), bundle.commit, self._clock())
+        """Take a whole repository, and the commits that waited; whether it need not be fetched at once again."""
+        did = bundle.identity.did
+        step = chain.on_fetched(self._known(did), bundle.commit, self._clock())
         with self._keeping.batch():
-            if step.refusal is None or isinstance(step.refusal, ChainBreak):
-                self._compare(bundle, step.before)
+            if (step.refusal is None or isinstance(step.refusal, ChainBreak)) and not self._compare(
+                bundle, step
+            ):
+                step = step._replace(repo=step.repo._replace(ahead=chain.UNSURE))
             self._step(step._replace(fetch=False))
         self.news.set()
+        self._look_later(did)
         return step.repo.phase == "synchronized"
 
-    def _compare(self, bundle: Bundle, before: tuple[Link, ...]) -> None:
-        """Find what a fetched repository has and this node had not, and the other way round; the root first.
+    def _compare(self, bundle: Bundle, step: Step) -> bool:
+        """Find what a fetched repository has and this node had not, and the other way round; whether all was found.
 
-        What the commits `before` it touched comes after the rest, and in their order: all else is older than they.
+        What was so before the commits that waited comes before them, the root first; what is newer comes after them,
+        or is left to the stream.
         """
+        all_found = True
+        touched = self._waiting.touched(link for run in step.runs for link in run)
+        for run in step.runs:
+            first = self._waiting.commit(run[0].number)
+            same = since(first, bundle) if first is not None else lambda _: None
+            for path in self._paths(bundle):
+                was = same(path) if path not in touched else False
+                all_found = all_found and was is not None
+                if was or (was is None and likely_older(path, tid_time(run[0].rev))):
+                    self._change(bundle, path, bundle.tree.get(path))
+            for link in run:
+                self._apply(link)
+        if step.whole:
+            for path in self._paths(bundle):
+                self._change(bundle, path, bundle.tree.get(path))
+        return all_found or step.whole
+
+    def _paths(self, bundle: Bundle) -> list[str]:
         did = bundle.identity.did
-        touched = self._waiting.touched(before)
-        known, now = self._keeping.records(did), dict(bundle.tree.items())
         root = self._watched.game.removeprefix(f"at://{did}/")
-        paths = sorted({*known, *now}, key=lambda each: place_of(each, root))
-        for path in paths:
-            if path not in touched:
-                self._change(bundle, path, now.get(path))
-        for link in before:
-            self._apply(link)
-        for path in paths:
-            if path in touched:
-                self._change(bundle, path, now.get(path))
+        there = {path for path, _ in bundle.tree.items() if self._watched.wants(did, path)}
+        return sorted({*self._keeping.records(did), *there}, key=lambda each: place_of(each, root))
+
+    def _look_later(self, did: str) -> None:
+        """Fetch a repository again if by then the stream has not said what a state of it had."""
+        if self._known(did).ahead is not None and did not in self._looks:
+            self._looks[did] = asyncio.get_running_loop().call_later(CATCH_UP, self._look, did)
+
+    def _look(self, did: str) -> None:
+        del self._looks[did]
+        if self._known(did).ahead is not None:
+            self._doubt(did)

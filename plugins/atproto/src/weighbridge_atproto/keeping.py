@@ -26,6 +26,7 @@ CREATE INDEX IF NOT EXISTS queue_by_state ON queue (state, number);
 CREATE INDEX IF NOT EXISTS queue_by_did ON queue (did, state);
 CREATE TABLE IF NOT EXISTS repos (did TEXT PRIMARY KEY, rev TEXT, data BLOB, synchronized INTEGER NOT NULL,
     active INTEGER NOT NULL, status TEXT) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS ahead (did TEXT PRIMARY KEY, rev TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS records (did TEXT, path TEXT, cid BLOB NOT NULL, PRIMARY KEY (did, path))
     STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS documents (did TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT, WITHOUT ROWID;
@@ -193,7 +194,8 @@ class Keeping:
             return None
         rev, data, synchronized, active, status = rows[0]
         phase: Phase = "synchronized" if synchronized else "desynchronized"
-        return Repo(did, phase, rev, None if data is None else Cid(data), bool(active), status)
+        ahead: str | None = self._value("SELECT rev FROM ahead WHERE did = ?", did)
+        return Repo(did, phase, rev, None if data is None else Cid(data), bool(active), status, ahead=ahead)
 
     def dids(self) -> list[str]:
         """Return the DIDs of all repositories that are followed."""
@@ -205,6 +207,10 @@ class Keeping:
             "INSERT OR REPLACE INTO repos VALUES (?, ?, ?, ?, ?, ?)", repo.did, repo.rev,
             None if repo.data is None else repo.data.raw, repo.phase == "synchronized", repo.active, repo.status,
         )  # fmt: skip
+        if repo.ahead is None:
+            self._rows("DELETE FROM ahead WHERE did = ?", repo.did)
+        else:
+            self._rows("INSERT OR REPLACE INTO ahead VALUES (?, ?)", repo.did, repo.ahead)
 
     def records(self, did: str) -> dict[str, Cid]:
         """Return the watched records of a repository, by path."""

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import ChainMap
+from collections.abc import Callable
 from typing import Final
+
+from weighbridge.ports import Refused
+from weighbridge.repos import Cid, load, tid_time
+
+from weighbridge_atproto.commits import VerifiedCommit
+from weighbridge_atproto.watching import Bundle
 
 TID: Final = re.compile(r"[2-7a-j][2-7a-z]{12}\Z", re.ASCII)
 
@@ -17,3 +25,27 @@ def place_of(path: str, root: str) -> tuple[bool, bool, bool, str, str]:
     key = path.rpartition("/")[2]
     timed = TID.match(key) is not None
     return (path != root, timed, key != "self", key if timed else "", path)
+
+
+def since(commit: VerifiedCommit, state: Bundle) -> Callable[[str], bool | None]:
+    """Return what tells of a path, which a commit did not touch, whether a later state has there what was there then.
+
+    None: nobody can say. The tree of the commit says, and of that what did not change since is among the blocks of the
+    state; what did may be among neither's.
+    """
+    blocks: ChainMap[Cid, bytes] = ChainMap(commit.bundle.car.blocks, state.car.blocks)
+    tree = load(blocks, commit.commit.data, partial=True)
+
+    def same(path: str) -> bool | None:
+        try:
+            return tree.get(path) == state.tree.get(path)
+        except Refused:
+            return None
+
+    return same
+
+
+def likely_older(path: str, at: int) -> bool:
+    """Whether a record is more likely older than a time (µs) than not: its key names the time it was made, or none."""
+    key = path.rpartition("/")[2]
+    return TID.match(key) is None or tid_time(key) <= at
