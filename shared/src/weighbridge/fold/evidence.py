@@ -14,17 +14,20 @@ from weighbridge.dice import round_time
 from weighbridge.errors import Refused
 from weighbridge.fold import deletions
 from weighbridge.fold.breach import RuleBreach
+from weighbridge.fold.handover import read_handover
 from weighbridge.fold.judging import complete, fix_round
 from weighbridge.fold.operators import Receipt, read_operator, read_receipt
 from weighbridge.fold.records import (
     ACCOUNT,
     BEACON,
     DAY,
+    HANDOVER,
     OPERATOR,
     RECEIPT,
     SCENARIO,
     TRACE,
     BeaconRecord,
+    HandoverRecord,
     KernelRecord,
     Pending,
     ReceiptRecord,
@@ -54,9 +57,10 @@ def take(world: World, listed: Listed, collection: str) -> None:
     first = world.history.first(uri)
     if listed.record is None or (first is not None and first < listed.entry.seq and collection != OPERATOR):
         return
-    {BEACON: _beacon, TRACE: _trace, RECEIPT: _receipt, OPERATOR: _operator, SCENARIO: _scenario}[collection](
-        world, listed
-    )
+    {
+        BEACON: _beacon, TRACE: _trace, RECEIPT: _receipt, OPERATOR: _operator, SCENARIO: _scenario,
+        HANDOVER: _handover,
+    }[collection](world, listed)  # fmt: skip
     complete_all(world, world.at, world.at // DAY)
 
 
@@ -224,6 +228,12 @@ def settle_trace(world: World, pending: Pending, verdict: str, dated: int | None
 
 def _operator(world: World, listed: Listed) -> None:
     read_operator(world, listed)
+
+
+def _handover(world: World, listed: Listed) -> None:
+    record = _read(world, listed, HandoverRecord, "bad-handover")
+    if record is not None:
+        read_handover(world, listed, record)
 
 
 def _receipt(world: World, listed: Listed) -> None:

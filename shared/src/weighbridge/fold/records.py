@@ -17,7 +17,8 @@ TRACE = "network.weighbridge.trace"
 SCENARIO = "network.weighbridge.scenario"
 ACCOUNT = "network.weighbridge.account"
 """What a lister was told of an account or an identity, by a host and unsigned: for people, and no fold's affair."""
-KERNEL_COLLECTIONS = (OPERATOR, RECEIPT, BEACON, TRACE, SCENARIO, ACCOUNT)
+HANDOVER = "network.weighbridge.handover"
+KERNEL_COLLECTIONS = (OPERATOR, RECEIPT, BEACON, TRACE, SCENARIO, ACCOUNT, HANDOVER)
 
 DAY = 86_400_000_000
 """A game day in microseconds."""
@@ -25,6 +26,7 @@ DAY = 86_400_000_000
 CODES = (
     "rule-fault", "bad-root", "bad-shape", "unknown-field", "unknown-type", "edited", "deleted", "struck", "too-late",
     "untimely", "lister-timed", "bad-beacon", "bad-receipt", "bad-operator", "bad-trace-report", "not-witness",
+    "bad-handover",
     "second-seal", "copied-seal", "bad-opening", "opened-twice", "too-early", "opened-late", "short-salt", "not-opened",
 )  # fmt: skip
 """The report codes of the kernel."""
@@ -68,6 +70,17 @@ class ReceiptRecord(KernelRecord, frozen=True):
 
     checkpoint: str
     unproved: tuple[tuple[int, int], ...] = ()
+
+
+class HandoverRecord(KernelRecord, frozen=True):
+    """The GM's or an operator's word that the log goes on under another lister (DID) after its first `size` entries.
+
+    `root`: the listing log's root (32 bytes) over these.
+    """
+
+    size: int
+    root: bytes
+    lister: str
 
 
 class ScenarioRecord(KernelRecord, frozen=True):

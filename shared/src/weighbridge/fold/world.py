@@ -43,7 +43,23 @@ class RootCell(msgspec.Struct, frozen=True):
     waiting: int | None = None
 
 
+class Handed(msgspec.Struct, frozen=True):
+    """A handover: from entry `seq` on `lister` (DID) is in force; the log of `before` ended after `size` entries."""
+
+    seq: int
+    lister: str
+    size: int
+    before: str | None
+
+
+class ListerCell(msgspec.Struct, frozen=True):
+    """The cell `_/lister/-`, once something was handed over: each time, in order."""
+
+    handed: tuple[Handed, ...] = ()
+
+
 ROOT_KEY = "_/root/-"
+LISTER_KEY = "_/lister/-"
 DAY_KEY = "_/day/-"
 
 
@@ -84,7 +100,7 @@ class World:
         """Deletions that the receipt being folded is the first of its operator to have seen."""
         self._ends: dict[int, None] = {}
         self._ends_from = 0
-        self._roots: dict[int, tuple[Root, Any]] = {}
+        self._roots: dict[tuple[int, str | None], tuple[Root, Any]] = {}
         self._root_cell: tuple[bytes | None, RootCell] = (None, RootCell())
 
     # --- rules in force ------------------------------------------------------------------------------------
@@ -98,24 +114,37 @@ class World:
 
     def root_at(self, seq: int) -> tuple[Root, Any] | None:
         """Return the root and the rule set's rules in force for what is listed at `seq`, or None."""
-        versions = self.root_cell().versions
-        place = bisect_right(versions, (seq, seq)) - 1
-        return None if place < 0 else self._load_root(versions[place][1])
+        cell = self.root_cell()
+        place = bisect_right(cell.versions, (seq, seq)) - 1
+        if place < 0:
+            return None
+        since, listed_at = cell.versions[place]
+        return self._load_root(listed_at, self._lister_since(since))
+
+    def lister_cell(self) -> ListerCell:
+        """Return to whom the log was handed over."""
+        return self.cells.read(LISTER_KEY, ListerCell) or ListerCell()
+
+    def _lister_since(self, seq: int) -> str | None:
+        if self.cells.raw(LISTER_KEY) is None:
+            return None
+        return next((each.lister for each in self.lister_cell().handed if each.seq == seq), None)
 
     def first_root(self) -> Root | None:
         """Return the game's first well-formed root."""
         versions = self.root_cell().versions
         return self._load_root(versions[0][1])[0] if versions else None
 
-    def _load_root(self, listed_at: int) -> tuple[Root, Any]:
-        if listed_at not in self._roots:
+    def _load_root(self, listed_at: int, lister: str | None = None) -> tuple[Root, Any]:
+        if (listed_at, lister) not in self._roots:
             value = self.value_of(self.history.listed(listed_at))
             root, problems = read_root(value, None)
             rules, more = self.ruleset.rules(value)
             if root is None or problems or more:
                 raise FoldStopped(f"the root listed as {listed_at} held when it was folded and does not now")
-            self._roots[listed_at] = (root, rules)
-        return self._roots[listed_at]
+            held = root if lister is None else msgspec.structs.replace(root, lister=lister)
+            self._roots[listed_at, lister] = (held, rules)
+        return self._roots[listed_at, lister]
 
     # --- ends of records -----------------------------------------------------------------------------------
 
