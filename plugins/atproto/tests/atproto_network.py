@@ -53,6 +53,10 @@ class Pds(Host):
             return web.json_response({"error": "RepoNotFound", "message": "no such repo"}, status=400)
         return await super().handle(request)
 
+    async def _send_all(self, socket: web.WebSocketResponse, cursor: int) -> None:
+        # Without a cursor, what comes now.
+        await super()._send_all(socket, self.seq + 1 if cursor < 0 else cursor)
+
 
 class Relay(Host):
     """An index over hosts, and a directory of their accounts. `pages`: what it answers instead, one after the other."""

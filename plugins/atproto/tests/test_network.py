@@ -243,6 +243,38 @@ def test_an_account_that_moves_is_followed_to_its_new_host(tmp_path: Path, monke
     playing(work, tmp_path, monkeypatch, hosts=3)
 
 
+def test_with_an_index_a_stream_begins_with_what_comes_now_and_what_was_before_is_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async def work(at: Play) -> None:
+        at.settings |= {"hosts": [each.url for each in at.hosts], "every": 1_000.0}
+        await at.commit(1, at.bob, "a", "before")
+        other = at.hosts[1].member(CAT, 9)
+        await at.hosts[1].commit(other, {"app.other.thing/x": {"text": "of nobody here"}})
+        assert sorted(await at.texts(2)) == ["before", "root"]
+        assert [each.cursors for each in at.hosts] == [[-1], [-1]]
+        await at.commit(1, at.bob, "b", "live")
+        assert await at.texts(1) == ["live"]
+        await at.hosts[1].hang_up()
+        await at.until(lambda: len(at.hosts[1].cursors) > 1)
+        assert at.hosts[1].cursors[1] == at.hosts[1].seq
+
+    playing(work, tmp_path, monkeypatch)
+
+
+def test_what_came_between_two_live_beginnings_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    async def work(at: Play) -> None:
+        at.settings |= {"hosts": [each.url for each in at.hosts], "every": 1_000.0}
+        await at.commit(1, at.bob, "a", "one")
+        assert sorted(await at.texts(2)) == ["one", "root"]
+        await at.hosts[1].commit(at.bob, {f"{MOVES}/b": move("unheard")}, tell=False)
+        await at.hosts[1].hang_up()
+        assert await at.texts(1) == ["unheard"]
+        assert set(at.hosts[1].cursors) == {-1}
+
+    playing(work, tmp_path, monkeypatch)
+
+
 def test_there_are_never_more_streams_than_can_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

@@ -23,6 +23,7 @@ from weighbridge_atproto.errors import CursorInFuture
 from weighbridge_atproto.guarded import Guarded
 from weighbridge_atproto.keeping import Keeping
 from weighbridge_atproto.naming import has_repository
+from weighbridge_atproto.pacing import FOUND
 from weighbridge_atproto.places import Places
 from weighbridge_atproto.players import NO_RECORDS, NOT_ASKED, PLAYS, USUAL, Bounds, Player
 from weighbridge_atproto.resolving import Resolver
@@ -134,7 +135,7 @@ class Network:
         """Read a host's stream, from now on, and fetch these repositories if they are not known."""
         stream = self.streams.get(host)
         if stream is not None:
-            stream.following.start(dids)
+            stream.fetch(dids)
             return
         if len(self.streams) >= HOSTS:
             if not self._refused["too-many-hosts"]:
@@ -146,7 +147,15 @@ class Network:
         self._places.keep_host(host)
         relay = self._settings.relay and host == self._settings.host
         settings = self._settings.of_host(host, relay)
-        stream = Firehose(settings, firehose_path(settings, host, self._folder), dids=dids, **self._timing)
+        stream = Firehose(
+            settings,
+            firehose_path(settings, host, self._folder),
+            dids=dids,
+            # Where an index tells who has played before, the days that a host has kept are not read through.
+            live=bool(self._settings.index),
+            pace=None if relay else FOUND,
+            **self._timing,
+        )
         self.streams[host] = stream
         self._spawn(self._pump(host, stream))
 

@@ -39,15 +39,33 @@ class Firehose:
     name = "firehose"
 
     def __init__(
-        self, settings: Settings, path: Path | None, *, dids: tuple[str, ...] | None = None, **timing: Any
+        self,
+        settings: Settings,
+        path: Path | None,
+        *,
+        dids: tuple[str, ...] | None = None,
+        live: bool = False,
+        **timing: Any,
     ) -> None:
-        """Take settings, and the file to keep things in. `dids`: what to fetch at the start; None: as settings say."""
+        """Take settings, and the file to keep things in.
+
+        `dids`: what to fetch at the start; None: as settings say. `live`: the stream begins with what comes now, and
+        who is followed before is known otherwise. `timing`: of the stream.
+        """
         self.client = Guarded(loopback=settings.development)
         self.keeping = Keeping(path)
         resolver = Resolver(self.client, self.keeping, settings.directory)
         host = None if settings.relay else settings.host
         self.following = Following(self.keeping, resolver, self.client, settings.watched, now, host)
-        self.stream = Stream(settings.host, self.keeping, self.following, self.client, **timing)
+        self._live = live
+        self.stream = Stream(
+            settings.host,
+            self.keeping,
+            self.following,
+            self.client,
+            on_live=self._begin_live if live else None,
+            **timing,
+        )
         self._dids = dids_to_fetch(settings) if dids is None else dids
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -59,7 +77,8 @@ class Firehose:
     async def read(self, position: int) -> AsyncIterator[tuple[int, Given | Told | Pause]]:
         """Yield what is found after a position, for ever. Raises CursorInFuture, KeepingBroken."""
         self.keeping.forget(position)
-        self.following.start(self._dids)
+        if not self._live or self.stream.cursor:
+            self.following.start(self._dids)
         self._tasks += [asyncio.create_task(self.stream.run()), asyncio.create_task(self.following.run())]
         while True:
             self.following.news.clear()
@@ -81,6 +100,18 @@ class Firehose:
         await self.following.stop()
         await self.client.close()
         self.keeping.close()
+
+    def fetch(self, dids: tuple[str, ...]) -> None:
+        """Fetch these accounts too, if they are not known; once the stream is read, where it begins live."""
+        new = tuple(did for did in dids if did not in self._dids and self.following.repo(did) is None)
+        self._dids = (*self._dids, *new)
+        if new and (not self._live or self.stream.cursor or self.stream.connects):
+            self.following.start(new)
+
+    def _begin_live(self) -> None:
+        """Fetch all there is from now on: what came between two such beginnings no cursor tells."""
+        self.following.doubt_all()
+        self.following.start(self._dids)
 
     async def _news(self) -> None:
         news = asyncio.create_task(self.following.news.wait())

@@ -7,6 +7,7 @@ a slow verification never makes a slow reader and a crash loses nothing. What a 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -19,6 +20,7 @@ from weighbridge_atproto.following import Following
 from weighbridge_atproto.frames import Frame, InfoFrame, StreamError, parse_frame
 from weighbridge_atproto.guarded import Guarded
 from weighbridge_atproto.keeping import Keeping
+from weighbridge_atproto.pacing import Backlog, Pace
 
 PATH: Final = "/xrpc/com.atproto.sync.subscribeRepos"
 SILENCE: Final = 60.0
@@ -32,7 +34,11 @@ BATCH: Final = 256
 
 
 class Stream:
-    """One host's stream, into the queue."""
+    """One host's stream, into the queue.
+
+    It begins with all that the host has kept or, with `on_live`, with what comes now: that is called whenever
+    reading begins so, and whatever came before is to be fetched from then on. `pace`: how fast frames may come.
+    """
 
     def __init__(
         self,
@@ -43,6 +49,8 @@ class Stream:
         *,
         silence: float = SILENCE,
         backoff: tuple[float, float] = BACKOFF,
+        on_live: Callable[[], None] | None = None,
+        pace: Pace | None = None,
     ) -> None:
         self.connects = 0
         self._host = host
@@ -53,6 +61,8 @@ class Stream:
         self._silence = silence
         self._backoff = backoff
         self._leapt: int | None = None
+        self._on_live = on_live
+        self._pace = pace
 
     @property
     def cursor(self) -> int:
@@ -75,43 +85,54 @@ class Stream:
             await asyncio.sleep(wait)
 
     async def _read(self) -> None:
-        url = _stream_address(self._host) + f"?cursor={self.cursor}"
+        # Without a cursor a host sends what comes now; what it has kept may be days of a great many accounts.
+        on_live = None if self.cursor else self._on_live
+        url = _stream_address(self._host) + (f"?cursor={self.cursor}" if on_live is None else "")
         sock = await self._client.connect(url)
         self.connects += 1
         async with connect(
             url, sock=sock, max_size=MAX_MESSAGE, compression=None, proxy=None, open_timeout=self._silence,
-            user_agent_header="weighbridge", max_queue=64, close_timeout=1,
+            user_agent_header="weighbridge", max_queue=16, close_timeout=1,
         ) as socket:  # fmt: skip
+            if on_live is not None:
+                on_live()
             arrived: asyncio.Queue[bytes | None] = asyncio.Queue(2 * BATCH)
-            receiving = asyncio.create_task(self._receive(socket, arrived))
+            backlog = Backlog(self._pace)
+            receiving = asyncio.create_task(self._receive(socket, arrived, backlog))
             try:
-                await self._keep_all(arrived)
+                await self._keep_all(arrived, backlog)
                 await receiving
             finally:
                 receiving.cancel()
                 # Not suppressed: a stop that comes meanwhile is to be heard.
                 await asyncio.gather(receiving, return_exceptions=True)
 
-    async def _receive(self, socket: ClientConnection, arrived: asyncio.Queue[bytes | None]) -> None:
+    async def _receive(
+        self, socket: ClientConnection, arrived: asyncio.Queue[bytes | None], backlog: Backlog
+    ) -> None:
         try:
             while True:
                 async with asyncio.timeout(self._silence):
                     data = await socket.recv()
                 # A text is no frame; read as one it is refused as one.
-                await arrived.put(data if isinstance(data, bytes) else data.encode())
+                frame = data if isinstance(data, bytes) else data.encode()
+                await backlog.add(len(frame))
+                await arrived.put(frame)
         except (WebSocketException, OSError, TimeoutError):
             # Cancelled, it says nothing: nobody keeps any more, and the queue may be full.
             await arrived.put(None)
             raise
 
-    async def _keep_all(self, arrived: asyncio.Queue[bytes | None]) -> None:
+    async def _keep_all(self, arrived: asyncio.Queue[bytes | None], backlog: Backlog) -> None:
         ended = False
         while not ended:
             batch = [await arrived.get()]
             while len(batch) < BATCH and not arrived.empty():
                 batch.append(arrived.get_nowait())
             ended = batch[-1] is None
-            self._keep([data for data in batch if data is not None])
+            frames = [data for data in batch if data is not None]
+            self._keep(frames)
+            backlog.remove(sum(map(len, frames)))
 
     def _keep(self, batch: list[bytes]) -> None:
         kept: list[tuple[str, bytes]] = []
