@@ -96,8 +96,8 @@ class Witness(LogWorker[Seen]):
         self.means.crash("after-fetch")
         letter = self.means.own.beacon(number), self.record_of(beacon)
         async with self.changing:
-            self.kept.add(number)
             await self.conclude(self.state, self.store.keep_beacon, number, *letter)
+            self.kept.add(number)
         self._tries.pop(number, None)
         self.trouble.pop(number, None)
         log.info("beacon", game=self.means.game, round=number)
