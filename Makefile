@@ -1,7 +1,7 @@
 # The commands of the repository. A fresh machine needs Python 3.11 or newer and make, nothing else.
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: setup checks-setup test slow network demo lint format types bench mutants lock clean help
+.PHONY: setup checks-setup test slow network demo lint format types bench fuzz mutants lock clean help
 
 # The newest of these that is there; `make PYTHON=/path/to/python setup` names another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
@@ -72,6 +72,10 @@ types: checks-setup ## mypy once per member, pyright once
 
 bench: setup ## every benchmark, one table
 	$(BIN)/python tests/bench
+
+SECONDS := 60
+fuzz: setup ## what reads bytes of strangers, with changed ones: make fuzz SECONDS=600, FUZZ="--seed now"
+	$(BIN)/python tests/fuzz $(SECONDS) $(FUZZ)
 
 mutants: setup ## planted mistakes: each must turn its test red
 	$(BIN)/python tests/mutants
