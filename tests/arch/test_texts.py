@@ -101,7 +101,7 @@ def test_every_promise_names_a_test_that_exists() -> None:
             missing += [
                 f"{file}::{n}"
                 for n in names
-                if n and not re.search(rf"^\s*(def|class) {n}\b", text, re.MULTILINE)
+                if n and not re.search(rf"^\s*((?:async )?def|class) {n}\b", text, re.MULTILINE)
             ]
     assert missing == []
 
