@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
 import time
 import urllib.error
@@ -15,6 +14,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from free_ports import free_port
 
 HERE = Path(__file__).resolve().parent / "pds"
 PASSWORD = "a password for tests"
@@ -32,13 +32,6 @@ def node() -> str:
         command = [npm, "ci", "--no-fund", "--no-audit"]
         subprocess.run(command, cwd=HERE, env=env, check=True, capture_output=True, timeout=400)
     return found
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
 
 
 class Refusal(Exception):

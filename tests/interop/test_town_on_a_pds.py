@@ -192,7 +192,7 @@ async def in_town(
         at = PdsTown(world, pds)
         monkeypatch.setattr(town, "GAME", at.game)
         try:
-            async with asyncio.timeout(150):
+            async with asyncio.timeout(300):
                 await play(at)
         finally:
             await at.close()
@@ -206,7 +206,7 @@ async def honest(at: PdsTown) -> None:
     await played(at)
     follower = at.watching()
     # Both sheets, the crew, two joins, the prompt, two asks, the end of one: and the root.
-    await until_async(lambda: seen(follower, 10), 40, "all that is on the PDS")
+    await until_async(lambda: seen(follower, 10), what="all that is on the PDS")
     assert await at.withheld() == set()
 
 
@@ -227,7 +227,7 @@ async def censoring(at: PdsTown) -> None:
     async def reported() -> bool:
         return await at.withheld() == {bobs, joins[1]}
 
-    await until_async(reported, 60, "what the lister leaves out reported, and nothing else")
+    await until_async(reported, what="what the lister leaves out reported, and nothing else")
     assert await at.shown(f"sheet/{at.ann.did}")
     assert anns not in await at.withheld()
 
@@ -237,14 +237,14 @@ async def played(at: PdsTown) -> None:
     for who in (at.ann, at.bob):
         await at.write(who, "sheet", "self", **sheet)
     # Between repositories the protocol knows no order: as players do, each waits to see what the next rests on.
-    await until_async(lambda: at.shown(f"sheet/{at.ann.did}", f"sheet/{at.bob.did}"), 30, "both sheets")
+    await until_async(lambda: at.shown(f"sheet/{at.ann.did}", f"sheet/{at.bob.did}"), what="both sheets")
     lamps = await at.write(at.ann, "crew", "lamps", name="Lamps", sheets=[at.ann.did, at.bob.did])
     for who in (at.ann, at.bob):
         await at.write(who, "move", "join", kind="join", crew=lamps)
     day = town.TODAY.isoformat()
     until = (town.TODAY + town.timedelta(days=1)).isoformat()
     prompt = await at.write(at.gm, "move", "p1", kind="prompt", **{"from": day, "to": until})
-    await until_async(lambda: at.shown(f"prompt/{at.gm.did}:p1"), 30, "the prompt")
+    await until_async(lambda: at.shown(f"prompt/{at.gm.did}:p1"), what="the prompt")
     asked = {"kind": "ask", "action": "fetch", "prompt": prompt}
     for who, rkey in ((at.ann, "a1"), (at.bob, "b1")):
         trace = {"url": f"https://delve.example/{rkey}", "quote": "the ferry runs at dawn"}
@@ -257,14 +257,14 @@ async def played(at: PdsTown) -> None:
                 return False
         return True
 
-    await until_async(rolled, 60, "both asks rolled on every node")
+    await until_async(rolled, what="both asks rolled on every node")
     await asyncio.to_thread(at.bob.delete, "town.delve.move", "b1")
     gone = f"at://{at.bob.did}/town.delve.move/b1"
 
     async def reported() -> bool:
         return "deleted" in await at.reports(gone)
 
-    await until_async(reported, 20, "the deletion reported, which only a quorum that has seen it lets count")
+    await until_async(reported, what="the deletion reported, which only a quorum that has seen it lets count")
 
     async def seen() -> bool:
         size = (await at.rpc("status", 1))["size"]
@@ -272,7 +272,7 @@ async def played(at: PdsTown) -> None:
         # Root, sheets, crew, joins, prompt, asks and the deletion, of three repositories.
         return bool(grades.count("seen-by-quorum") == 10)
 
-    await until_async(seen, 20, "everything of repositories seen by a quorum")
+    await until_async(seen, what="everything of repositories seen by a quorum")
 
     async def agreed() -> bool:
         said = [
@@ -282,4 +282,4 @@ async def played(at: PdsTown) -> None:
         size = (await at.rpc("status"))["size"]
         return any(number >= size - 6 for number, _ in set.intersection(*said))
 
-    await until_async(agreed, 40, "statements of all three at one size and root")
+    await until_async(agreed, what="statements of all three at one size and root")

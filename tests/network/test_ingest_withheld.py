@@ -182,7 +182,7 @@ async def submitted(table: Table) -> int:
 
 
 async def until_probed(table: Table, count: int) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while await submitted(table) < count:
             await asyncio.sleep(0.05)
 

@@ -55,7 +55,7 @@ class Play:
         if self._reading is None:
             self._reading = self.source.read(self.position)
         found: list[str] = []
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while len(found) < count:
                 self.position, item = await anext(self._reading)
                 if isinstance(item, Given):
@@ -66,7 +66,7 @@ class Play:
         await self.hosts[at].commit(made, {f"{MOVES}/{key}": move(text)})
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not holds():
                 await asyncio.sleep(0.01)
 
