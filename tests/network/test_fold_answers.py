@@ -151,6 +151,16 @@ async def test_before_the_first_entry_a_fold_refuses_to_answer(world: World, alm
     await folding.stop()
 
 
+async def test_the_grades_of_a_running_node_s_log_are_shown(
+    folding: Folding, season: Season, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert await asyncio.to_thread(main, ["log", "show", str(folding.node.folder), "--grades"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines] == [
+        ["-" if each.entry.uri is None else "proved-now", str(each.entry.seq)] for each in season.entries
+    ]
+
+
 async def test_a_player_learns_the_same_of_a_running_node_and_of_a_stopped_one(
     folding: Folding, season: Season, capsys: pytest.CaptureFixture[str]
 ) -> None:
