@@ -81,6 +81,8 @@ def parts_of(frame: bytes) -> tuple[Any, Any]:
 
 def changed_frame(random: Random, frame: bytes) -> bytes:
     header, body = parts_of(frame)
+    if random.random() < 0.02:
+        return codec.encode(header) + swollen(random)
     blocks = body.get("blocks")
     if isinstance(blocks, bytes) and blocks and random.random() < 0.5:
         body = {**body, "blocks": changed_car(random, blocks)}
@@ -92,6 +94,13 @@ def changed_frame(random: Random, frame: bytes) -> bytes:
     else:
         header = changed(random, header)
     return loose(random, header) + loose(random, body)
+
+
+def swollen(random: Random) -> bytes:
+    """A body of a great many small items."""
+    item = random.choice((b"\xa0", b"\x80", b"\x40", b"\x60", b"\x00", b"\xf6", b"\x61a", b"\x82\x00\x00"))
+    count = random.choice((1_000, 16_000, 300_000, 4_900_000)) // len(item)
+    return b"\xa1\x63ops\x9a" + count.to_bytes(4, "big") + item * count
 
 
 def changed_carried(random: Random, data: bytes) -> bytes:

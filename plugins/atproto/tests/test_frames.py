@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from repo_making import ALICE, MOVES, Made, frame
 from weighbridge.ports import Refused
-from weighbridge.repos import Cid, codec
+from weighbridge.repos import MAX_FRAME, MAX_OPS, Cid, codec
 from weighbridge_atproto.frames import (
     AccountFrame,
     CommitFrame,
@@ -94,6 +95,30 @@ def test_what_is_not_known_yet_is_let_pass():
 )
 def test_what_is_no_frame_is_refused_by_what_is_wrong(data, code):
     assert code_of(lambda: parse_frame(data)) == code
+
+
+@pytest.mark.parametrize("item", [b"\xa0", b"\x80", b"\x40", b"\x00", b"\xf6", b"\x61a"], ids=bytes.hex)
+@pytest.mark.parametrize("inside", [b"\xa1\x63ops\x9a", b"\x9a"], ids=["in-a-list", "as-the-body"])
+def test_five_megabytes_of_small_items_are_refused_before_they_are_read(item: bytes, inside: bytes):
+    header = codec.encode({"op": 1, "t": "#commit"})
+    count = (MAX_FRAME - len(header) - len(inside) - 4) // len(item)
+    data = header + inside + count.to_bytes(4, "big") + item * count
+    assert MAX_FRAME - 1 <= len(data) <= MAX_FRAME
+    tracemalloc.start()
+    try:
+        assert code_of(lambda: parse_frame(data)) == "frame-size"
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # The body is cut off the frame once.
+    assert peak < MAX_FRAME + 1_000_000
+
+
+def test_the_largest_commit_that_may_be_has_far_fewer_items_than_a_frame_may_have():
+    made = Made()
+    made.commit({})
+    whole = made.commit({f"{MOVES}/{n}": {"n": n} for n in range(MAX_OPS)})
+    assert len(parse_frame(frame(whole | {"blobs": [Cid.of(b"x", 0x55)] * 5_000})).ops) == MAX_OPS  # type: ignore[union-attr]
 
 
 def test_every_recorded_frame_is_read(pds: Path):

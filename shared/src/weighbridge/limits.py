@@ -99,6 +99,9 @@ MAX_REV_AHEAD: Final = 300_000_000
 MAX_FRAME: Final = 5_000_000
 """A frame of a firehose: AT Protocol's limit."""
 
+MAX_FRAME_ITEMS: Final = 16_384
+"""The maps, lists, keys and values of a frame: 200 operations are some 2,000; read, one byte can become 200."""
+
 MAX_SLICE: Final = 2_000_000
 """The CAR in a commit's frame, and that of a proof: AT Protocol's limit."""
 

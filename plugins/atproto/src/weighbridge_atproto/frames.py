@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from weighbridge.ports import Refused
-from weighbridge.repos import MAX_FRAME, MAX_OPS, MAX_SLICE, Cid, codec, is_did, is_tid
+from weighbridge.repos import MAX_FRAME, MAX_FRAME_ITEMS, MAX_OPS, MAX_SLICE, Cid, codec, is_did, is_tid
 
 from weighbridge_atproto.errors import FrameBody, FrameEncoding, FrameHeader, FrameTooLarge
 
@@ -120,6 +120,7 @@ def parse_frame(data: bytes) -> Frame:
 
 
 def _object(data: bytes, what: str) -> dict[str, Any]:
+    _check_items(data)
     try:
         value = codec.decode(data)
     except Refused as error:
@@ -127,6 +128,21 @@ def _object(data: bytes, what: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise FrameEncoding(f"the {what} is no map")
     return value
+
+
+def _check_items(data: bytes) -> None:
+    """Refuse what would be read into many times its size, before it is. What is no DAG-CBOR the decoder says."""
+    at = items = 0
+    while at < len(data):
+        items += 1
+        if items > MAX_FRAME_ITEMS:
+            raise FrameTooLarge(f"a frame has at most {MAX_FRAME_ITEMS} maps, lists, keys and values")
+        major, info = data[at] >> 5, data[at] & 0x1F
+        if info > 27:
+            return
+        size = 0 if info < 24 else 1 << (info - 24)
+        length = info if not size else int.from_bytes(data[at + 1 : at + 1 + size], "big")
+        at += 1 + size + (length if major in (2, 3) else 0)
 
 
 def _first_end(data: bytes) -> int:

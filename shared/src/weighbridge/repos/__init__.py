@@ -23,6 +23,7 @@ from weighbridge.identity.syntax import (
 )
 from weighbridge.limits import (
     MAX_FRAME,
+    MAX_FRAME_ITEMS,
     MAX_OPS,
     MAX_RECORD,
     MAX_REPO,
@@ -43,6 +44,7 @@ __all__ = [
     "DAG_CBOR",
     "K256",
     "MAX_FRAME",
+    "MAX_FRAME_ITEMS",
     "MAX_OPS",
     "MAX_RECORD",
     "MAX_REPO",
