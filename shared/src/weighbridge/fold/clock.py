@@ -15,7 +15,7 @@ MAX_DUES = 10_000
 
 def pass_time(world: World) -> bool:
     """Let pass what lies before the current entry: each day's end and due time. Whether a day ended."""
-    day = world.cells.value(DAY_KEY)
+    day = world.day()
     if day is None:
         world.cells.set(DAY_KEY, world.at // DAY)
         return False
@@ -81,7 +81,7 @@ def _end_day(world: World, day: int) -> None:
 
 def due_times(world: World) -> list[int]:
     """Return the times at which the lister lists a tick: the day's end, and what falls due before it."""
-    day = world.cells.value(DAY_KEY)
+    day = world.day()
     if day is None:
         return []
     midnight = (day + 1) * DAY

@@ -174,6 +174,8 @@ class Fold:
             if lowest is None:
                 break
         self._journal.append(listed.entry.at // DAY, before)
+        if not changed:
+            return before, ended
         for key, old in before.items():
             changed.setdefault(key, old)
         return changed, ended

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from weighbridge.cid import Cid
 from weighbridge.codec import cid_of
+from weighbridge.codec.values import LINK, LIST, NULL, TEXT, head
+from weighbridge.limits import MAX_TREE_KEY
 from weighbridge.log.merkle import MerkleLog
 from weighbridge.tree.state import StateTree
 
@@ -78,18 +81,12 @@ def encode_delta(delta: Sequence[tuple[str, Cid | None]]) -> bytes:
 
     Written out here because every entry has one: it equals `codec.encode` of the same lists.
     """
-    out = [_head(4, len(delta))]
+    out = [head(LIST, len(delta))]
     for key, cid in delta:
-        out.append(b"\x82" + _head(3, len(key)) + key.encode("ascii"))
-        out.append(b"\xf6" if cid is None else b"\xd8\x2a\x58\x25\x00" + cid.raw)
+        out += (_PAIRS[len(key)], key.encode("ascii"))
+        out += (NULL,) if cid is None else (LINK, cid.raw)
     return b"".join(out)
 
 
-def _head(major: int, n: int) -> bytes:
-    if n < 24:
-        return bytes([major << 5 | n])
-    if n < 256:
-        return bytes([major << 5 | 24, n])
-    if n < 65_536:
-        return bytes([major << 5 | 25]) + n.to_bytes(2, "big")
-    return bytes([major << 5 | 26]) + n.to_bytes(4, "big")
+_PAIRS: Final = tuple(b"\x82" + head(TEXT, length) for length in range(MAX_TREE_KEY + 1))
+"""How a pair begins whose key has so many characters."""

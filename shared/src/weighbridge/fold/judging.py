@@ -187,7 +187,7 @@ def complete(world: World, place: str, pending: Pending, at: int, day: int) -> N
     if pending.trace:
         trace = Trace(pending.verdict or "unsettled", pending.dated)  # type: ignore[arg-type]
     has_dice = pending.beacon is not None or pending.values is not None
-    docket = world.docket(listed, trace=trace, roll=pending.roll, has_dice=has_dice)
+    docket = world.docket(listed, checked=True, trace=trace, roll=pending.roll, has_dice=has_dice)
     if pending.roll == "untimely":
         world.report(
             "untimely", pending.uri, "No majority of operators held this before its round: nothing follows."

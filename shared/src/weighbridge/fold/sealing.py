@@ -118,5 +118,5 @@ def expire(world: World, time: int) -> None:
 
 def next_expiry(world: World) -> int | None:
     """Return the earliest time by which a seal must be opened, if one waits."""
-    times = [world.cells.value(key)["until"] for key in world.cells.keys("_/unopened/")]
-    return min(times) if times else None
+    keys = world.cells.keys("_/unopened/")
+    return min([world.cells.value(key)["until"] for key in keys]) if keys else None

@@ -62,7 +62,10 @@ class Cells:
         if old == data:
             return
         self._log.append((key, old))
-        self._write(key, data)
+        if old is not None and data is not None:
+            self._bytes[key] = data
+        else:
+            self._write(key, data)
 
     def _write(self, key: str, data: bytes | None) -> None:
         if data is None:
@@ -75,9 +78,12 @@ class Cells:
 
     def keys(self, prefix: str) -> list[str]:
         """Return the keys that begin with `prefix`, sorted. Cheap for a whole group (see `group_of`)."""
-        group = group_of(prefix)
         if prefix == KERNEL:
             return sorted(k for g, keys in self._groups.items() if g.startswith(KERNEL) for k in keys)
+        whole = self._groups.get(prefix)
+        if whole is not None:
+            return sorted(whole)
+        group = group_of(prefix)
         found = self._groups.get(group, {})
         return sorted(found) if prefix == group else sorted(k for k in found if k.startswith(prefix))
 
@@ -99,9 +105,9 @@ class Cells:
 
     def commit(self) -> dict[str, bytes | None]:
         """Forget the undo log and return, for each key written since the last commit, what stood there before."""
-        before: dict[str, bytes | None] = {}
-        for key, old in self._log:
-            before.setdefault(key, old)
+        if not self._log:
+            return {}
+        before = dict(reversed(self._log))  # of several writes of one key the first is the last to be set
         self._log.clear()
         return before
 

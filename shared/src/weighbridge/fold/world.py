@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from weighbridge.cid import Cid
-from weighbridge.codec import decode
+from weighbridge.codec import decode, decode_own
 from weighbridge.contract import Attachment, Dice, Docket, RuleSet
 from weighbridge.errors import Refused
 from weighbridge.fold.breach import FoldStopped, RuleBreach
@@ -102,6 +102,7 @@ class World:
         self._ends_from = 0
         self._roots: dict[tuple[int, str | None], tuple[Root, Any]] = {}
         self._root_cell: tuple[bytes | None, RootCell] = (None, RootCell())
+        self._day: tuple[bytes | None, int | None] = (None, None)
 
     # --- rules in force ------------------------------------------------------------------------------------
 
@@ -111,6 +112,13 @@ class World:
         if raw != self._root_cell[0]:
             self._root_cell = (raw, self.cells.read(ROOT_KEY, RootCell) or RootCell())
         return self._root_cell[1]
+
+    def day(self) -> int | None:
+        """Return the game day that has begun and not ended, or None before the first entry."""
+        raw = self.cells.raw(DAY_KEY)
+        if raw != self._day[0]:
+            self._day = (raw, self.cells.value(DAY_KEY))
+        return self._day[1]
 
     def root_at(self, seq: int) -> tuple[Root, Any] | None:
         """Return the root and the rule set's rules in force for what is listed at `seq`, or None."""
@@ -170,8 +178,13 @@ class World:
         """Return a fresh copy of a listed record's value (None for a deletion or a tick)."""
         return None if listed.record is None else decode(listed.record)
 
-    def docket(self, listed: Listed, rules_at: int | None = None, **facts: Any) -> Docket:
-        """Return the docket of a listed record, with the rules in force at its listing (or at `rules_at`)."""
+    def docket(
+        self, listed: Listed, rules_at: int | None = None, *, checked: bool = False, **facts: Any
+    ) -> Docket:
+        """Return the docket of a listed record, with the rules in force at its listing (or at `rules_at`).
+
+        `checked`: it was a docket before, so that its record is known to be strict DAG-CBOR.
+        """
         entry = listed.entry
         if entry.uri is None or entry.author is None:
             raise FoldStopped(f"entry {entry.seq} lists no record")
@@ -188,7 +201,7 @@ class World:
             collection=collection_of(entry.uri),
             rkey=entry.uri.rsplit("/", 1)[1],
             op=entry.op,  # type: ignore[arg-type]
-            value=self.value_of(listed),
+            value=decode_own(listed.record) if checked and listed.record else self.value_of(listed),
             rules=held[1] if held else None,
             gm=held[0].gm if held else None,
             upheld=mark.upheld if mark else False,

@@ -28,7 +28,7 @@ Op = Literal["create", "update", "delete", "tick", "flood"]
 OPS: Final = frozenset(get_args(Op))
 
 
-class Entry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class Entry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     """One place in a game's log; absent fields are None.
 
     `game`: at-uri of the game's root. `seq`: 0, 1, …. `prev`: CID of the entry before, absent at 0. `at`:
@@ -36,6 +36,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     `delete` is about; `record`: the CID of its bytes, absent of a `delete`; `prov`: how that was proven
     (`rev`: the rev of the repository's commit that holds it, a TID).
     `count`: how many records a `flood` leaves out, of `author` or, without one, of authors without standing.
+    Nothing in an entry can refer to it, so the garbage collector, in whose way a whole log stands, need not know it.
     """
 
     v: int
