@@ -28,6 +28,9 @@ class Fraction(Enum):
     HALF = 0.5
 
 
+LINK_BYTES = Cid.of(b"a block").raw
+
+
 class Text(str):
     pass
 
@@ -102,6 +105,9 @@ del UNSET_FIELD.name
         pytest.param(Fraction.HALF, "unencodable", id="an enum of floats"),
         pytest.param(Row(1), "unencodable", id="an array_like struct"),
         pytest.param(Loose(1.5), "float", id="a struct with a float"),
+        pytest.param({"a": [{"b": 1, "c": [True, None, 1.5]}]}, "float", id="a float deep down"),
+        pytest.param({"a": {"b": OrderedDict(c=1)}}, "unencodable", id="a subclass of dict deep down"),
+        pytest.param({"a": {"b": 1, 2: "c"}}, "non-text-key", id="a number as key deep down"),
         pytest.param(Loose(Loose(object())), "unencodable", id="a struct with an object"),
         pytest.param(UNSET_FIELD, "unencodable", id="a struct with a field missing"),
         pytest.param(object(), "unencodable", id="object"),
@@ -155,6 +161,8 @@ def test_nesting_of_a_hundred_thousand_is_refused_like_one_too_many() -> None:
         pytest.param(Colour.RED, "red", id="a text enum is its text"),
         pytest.param([Size.BIG], [9], id="an integer enum is its integer"),
         pytest.param({Colour.RED: 1}, {"red": 1}, id="a text enum as key"),
+        pytest.param({"a": [LINK_BYTES]}, {"a": [LINK_BYTES]}, id="bytes that look like a link are bytes"),
+        pytest.param({"a": [Cid(LINK_BYTES)]}, {"a": [Cid(LINK_BYTES)]}, id="a link is a link"),
         pytest.param(True, True, id="true is no integer"),
         pytest.param({"b": 1, "a": 2}, {"a": 2, "b": 1}, id="the order of a dict says nothing"),
     ],

@@ -1,8 +1,10 @@
 """From values to DAG-CBOR, fast: one value, one encoding.
 
 This is the fold's hot path: it writes what it knows by exact type and raises at everything else, whatever the
-reason; `encode` then asks the plain encoder for the answer. What makes it fast: the order and the bytes of a
-map's keys are worked out once per set of keys and kept, and small heads are looked up.
+reason; `encode` then asks the plain encoder for the answer. What makes it fast: most values are texts, small
+numbers and booleans in maps and lists, and once their types are known to be no others, libipld writes them whole.
+Of the rest the order and the bytes of a map's keys are worked out once per set of keys and kept, and small heads are
+looked up.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from struct import Struct as Packer
 from typing import Final
 
 import msgspec
+from libipld import encode_dag_cbor
 
 from weighbridge.cid import Cid
 from weighbridge.codec.plain import encode_plainly
@@ -37,11 +40,10 @@ from weighbridge.limits import MAX_NESTING
 
 _Add = Callable[[bytes], None]
 _KeyPlan = tuple[bytes, tuple[bytes, ...], Callable[[Value], tuple[Value, ...]]]
-_StructPlan = tuple[tuple[bytes, str | None, Value, bytes | None], ...]
+_StructPlan = tuple[tuple[str, str | None, Value, bytes | None], ...]
 
 _TEXT_HEADS: Final = tuple(head(TEXT, length) for length in range(256))
 _LIST_HEADS: Final = tuple(head(LIST, length) for length in range(256))
-_MAP_HEADS: Final = tuple(head(MAP, length) for length in range(256))
 _INTEGERS: Final = tuple(head(UNSIGNED, number) for number in range(256))
 _two_bytes: Final = Packer(">BH").pack
 _eight_bytes: Final = Packer(">BQ").pack
@@ -73,9 +75,33 @@ def encode(value: object) -> bytes:
 
 def encode_known(value: object) -> bytes:
     """Return the DAG-CBOR of a value, or raise some exception where there is none or it knows none."""
+    if _is_plain(value, 0):
+        return encode_dag_cbor(value)
     parts: list[bytes] = []
     _put(value, parts.append, 0)
     return b"".join(parts)
+
+
+# libipld also writes floats, bytes that look like a CID as a link, and whatever is a kind of dict: it never sees them.
+_are_texts: Final = frozenset((str,)).issuperset
+_are_scalars: Final = frozenset((str, int, bool, type(None))).issuperset
+_may_be_plain: Final = frozenset((str, int, bool, type(None), dict, list)).issuperset
+
+
+def _is_plain(value: Value, depth: int) -> bool:
+    """Whether a value is made of texts, integers, booleans, None, lists and maps alone, by exact type."""
+    kind = type(value)
+    if kind is dict:
+        inner = value.values()
+    elif kind is list:
+        inner = value
+    else:
+        return _are_scalars((kind,))
+    if depth >= MAX_NESTING or (kind is dict and not _are_texts(map(type, value))):
+        return False
+    if _are_scalars(map(type, inner)):
+        return True
+    return _may_be_plain(map(type, inner)) and all(_is_plain(item, depth + 1) for item in inner)
 
 
 def _put(value: Value, add: _Add, depth: int) -> None:
@@ -170,46 +196,42 @@ def _put_other(value: Value, add: _Add, depth: int) -> None:
 
 
 def _put_struct(value: msgspec.Struct, add: _Add, depth: int) -> None:
-    if depth >= MAX_NESTING:
-        raise _Odd
     kind = type(value)
-    depth += 1
-    parts: list[bytes] = []
-    push = parts.append
-    count = 0
+    fields: dict[str, Value] = {}
     for key, attribute, omitted, omitted_bytes in _struct_plans.get(kind) or _plan_struct(kind):
         if attribute is None:
-            push(key)
-            count += 1
+            fields[key] = omitted
             continue
         item = getattr(value, attribute)
         if item is omitted or item is msgspec.UNSET:
             continue
-        mark = len(parts)
-        push(key)
-        _put(item, push, depth)
-        if omitted_bytes is not None and b"".join(parts[mark + 1 :]) == omitted_bytes:
-            del parts[mark:]
-        else:
-            count += 1
-    add(_MAP_HEADS[count] if count < 256 else head(MAP, count))
-    add(b"".join(parts))
+        if omitted_bytes is None or not _is_left_out(item, omitted, omitted_bytes):
+            fields[key] = item
+    if _is_plain(fields, depth):
+        add(encode_dag_cbor(fields))
+    else:
+        _put(fields, add, depth)
+
+
+def _is_left_out(item: Value, omitted: Value, omitted_bytes: bytes) -> bool:
+    if type(item) is str and type(omitted) is str:
+        return item == omitted
+    return encode_known(item) == omitted_bytes
 
 
 def _plan_struct(kind: type[msgspec.Struct]) -> _StructPlan:
-    """Return (key as written, attribute, value it is left out for, that as written), in key order.
+    """Return (key, attribute, value it is left out for, that as written) of each field.
 
-    The row of the tag has no attribute, and the tag itself behind its key. The last place is None where a
-    value is always written, or where identity says whether it is the one left out (None, booleans).
+    The row of the tag has no attribute, and the tag itself instead of what is left out. The last place is None where
+    a value is always written, or where identity says whether it is the one left out (None, booleans).
     """
     layout = layout_of(kind)
-    rows: dict[str, tuple[str | None, Value, bytes | None]] = {}
-    for key in layout.tag:
-        rows[key] = None, NEVER, None
+    rows: list[tuple[str, str | None, Value, bytes | None]] = [
+        (key, None, tag, None) for key, tag in layout.tag.items()
+    ]
     for field in layout.fields:
         by_identity = field.omitted is NEVER or field.omitted is None or type(field.omitted) is bool
-        rows[field.key] = field.attribute, field.omitted, None if by_identity else encode_known(field.omitted)
-    tagged = {key: encode_known(tag) for key, tag in layout.tag.items()}
-    plan = tuple((_key(key) + tagged.get(key, b""), *rows[key]) for key in sorted(rows, key=key_rank))
-    _struct_plans[kind] = plan
+        written = None if by_identity else encode_known(field.omitted)
+        rows.append((field.key, field.attribute, field.omitted, written))
+    plan = _struct_plans[kind] = tuple(rows)
     return plan
