@@ -16,6 +16,7 @@ from repo_making import BOB, CURVES, MOVES, NOW, Key, Made, frame, tid, with_blo
 from weighbridge.ports import Refused
 from weighbridge.repos import Cid, Tree, codec, open_carried, read_proof, write_car
 from weighbridge.repos import car as cars
+from weighbridge.tree import key_depth
 from weighbridge_atproto import chain
 from weighbridge_atproto.checklist import examine_commit, examine_sync
 from weighbridge_atproto.commits import VerifiedCommit, verify_commit
@@ -247,6 +248,20 @@ def test_a_cycle_needs_a_block_under_a_false_name_and_is_refused_by_its_hash():
     message = parse_frame(frame(body))
     assert isinstance(message, CommitFrame)
     assert code_of(lambda: examine_commit(message, identity(made), HOST)) == "car-block-hash"
+
+
+def test_a_key_mined_to_lie_deep_is_read_for_what_it_is_and_costs_one_node_a_level():
+    made = Made()
+    made.commit({})
+    deep = next(f"{MOVES}/{n}" for n in range(10**6) if key_depth(f"{MOVES}/{n}") >= 7)
+    body = made.commit({deep: {"n": 1}, f"{MOVES}/low": {"n": 2}})
+    message = parse_frame(frame(body))
+    assert isinstance(message, CommitFrame)
+    verified = examine_commit(message, identity(made), HOST)
+    assert verified.bundle.tree.level >= 7
+    low = verified.bundle.tree.prove(f"{MOVES}/low")
+    assert len(low) == 1 + verified.bundle.tree.level - key_depth(f"{MOVES}/low")
+    assert sum(map(len, low)) < 1_000
 
 
 def test_a_message_from_another_host_than_the_document_names_is_refused():

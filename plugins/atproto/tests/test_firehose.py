@@ -12,6 +12,7 @@ from atproto_host import error_frame
 from atproto_play import GAME, NOW, Play, move, play
 from repo_making import ALICE, BOB, MOVES, Key, Made, frame
 from weighbridge.ports import Told
+from weighbridge.repos import codec
 from weighbridge_atproto.errors import CursorInFuture
 
 
@@ -190,6 +191,23 @@ def test_a_sync_of_what_is_not_known_has_the_repository_fetched(table: Any):
         blocks = at.alice.slice(last, at.alice.tree)
         await at.host.event("#sync", did=ALICE, rev=last.rev, blocks=blocks)
         assert await at.texts() == ["b"]
+
+    table(work)
+
+
+def test_a_commit_that_is_told_again_under_another_number_says_nothing_again(table: Any):
+    async def work(at: Play) -> None:
+        await at.next()
+        await at.host.commit(at.alice, {f"{MOVES}/a": move("a")})
+        await at.host.commit(at.alice, {f"{MOVES}/a": None})
+        header = codec.encode({"op": 1, "t": "#commit"})
+        told: Any = codec.decode(at.host.frames[-2][1].removeprefix(header))
+        at.host.seq += 1
+        await at.host.send(frame(told | {"seq": at.host.seq}), at.host.seq)
+        await at.host.commit(at.alice, {f"{MOVES}/b": move("b")})
+        assert await at.texts(3) == ["a", None, "b"]
+        assert at.source.following.old >= 1
+        assert at.refused == {}
 
     table(work)
 
