@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from ingest_games import FOLLOWER, GAME, LISTER, Table, data_of, flip, note, player, root
-from nodes import World, until_async
+from nodes import PATIENCE, World, until_async
 from weighbridge import codec
 from weighbridge.identity import envelope_to_json, open_envelope
 from weighbridge_services.broker.rights import PLAYER, player_inbox
@@ -56,8 +56,11 @@ class Apart(Table):
         password = (node.folder / "keys" / "player.password").read_text().strip()
         subjects = node.subjects(GAME)
         login = Login(self.urls[node.name], PLAYER, password, None, player_inbox(subjects.operator))
-        answers = submit(Place(login, subjects), [data], 30)
-        return await anext(answers)
+        answers = submit(Place(login, subjects), [data], PATIENCE)
+        try:
+            return await anext(answers)
+        finally:
+            await answers.aclose()
 
 
 def _write(folder: Path, broker: str, game: str) -> None:
