@@ -13,7 +13,7 @@ import pytest
 from pds_running import Account, Pds, Refusal, create, remove
 from weighbridge.ports import Given
 from weighbridge.repos import OpenedRecord, open_carried
-from weighbridge_atproto import open_firehose, open_repository
+from weighbridge_atproto import following, open_firehose, open_repository
 from weighbridge_atproto.errors import CursorInFuture
 from weighbridge_atproto.frames import StreamError
 from weighbridge_atproto.sources import Firehose
@@ -247,7 +247,8 @@ def test_a_cursor_of_the_future_stops_the_source(reads: Any, pds: Pds):
     reads(work)
 
 
-def test_an_old_cursor_loses_nothing(tmp_path: Path):
+def test_an_old_cursor_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(following, "CATCH_UP", 0.5)
     folder = tmp_path / "pds"
     folder.mkdir()
     pds = Pds(folder, PDS_BACKFILL_MS="300")

@@ -85,6 +85,7 @@ class Play:
 
 def play(work: Callable[[Play], Awaitable[None]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(following, "RETRY", 0.01)
+    monkeypatch.setattr(following, "CATCH_UP", 0.05)
 
     async def whole() -> None:
         async with hosting() as host:

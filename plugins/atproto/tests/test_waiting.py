@@ -24,7 +24,6 @@ A = f"{MOVES}/a"
 def table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[Callable[[Play], Awaitable[None]]], None]:
-    monkeypatch.setattr(following, "CATCH_UP", 0.05)
     return lambda work: play(work, tmp_path, monkeypatch)
 
 
@@ -341,6 +340,26 @@ def test_a_record_whose_proof_is_larger_than_is_listed_is_counted_and_costs_no_o
         await at.host.commit(at.bob, {f"{MOVES}/b": move("c")})
         assert await at.texts(2) == ["b", "c"]
         await at.until(lambda: at.source.refused.get("repo-proof-size", 0) >= 1)
+
+    table(work)
+
+
+def test_after_a_gap_in_the_stream_what_it_still_has_comes_before_what_was_missed(
+    table: Any, monkeypatch: pytest.MonkeyPatch
+):
+    async def work(at: Play) -> None:
+        monkeypatch.setattr(following, "CATCH_UP", 60.0)
+        await at.next()
+        await at.host.commit(at.alice, {f"{MOVES}/x": move("x")})
+        assert await at.texts() == ["x"]
+        await at.host.commit(at.alice, {f"{MOVES}/x": None}, tell=False)
+        at.host.first = [frame({"name": "OutdatedCursor"}, "#info")]
+        await at.host.hang_up()
+        await at.until(lambda: at.refused.get("outdated-cursor", 0) >= 1)
+        at.host.first = []
+        assert at.source.following.repo(ALICE).phase == "synchronized"  # type: ignore[union-attr]
+        await north_and_south(at)
+        assert await at.texts(3) == [None, "north", "south"]
 
     table(work)
 

@@ -153,7 +153,8 @@ def on_fetched(repo: Repo, commit: Commit, now: int) -> Step:
     runs = _runs(repo, within)
     if within and not later and within[-1].rev < commit.rev:
         # The stream has yet to say what the state has beyond these.
-        found = _after(repo, within[-1])._replace(waiting=(), ahead=commit.rev)
+        ahead = max(repo.ahead or "", commit.rev)
+        found = _after(repo, within[-1])._replace(waiting=(), ahead=ahead)
         return Step(_phase(found, again), fetch=again, runs=runs)
     found = repo._replace(rev=commit.rev, data=commit.data, waiting=(), ahead=None)
     for number, link in enumerate(later):

@@ -152,8 +152,17 @@ class Following:
             self._followed.add(frame.repo)
         return frame.repo if frame.repo in self._followed else None
 
+    def gap(self) -> None:
+        """Fetch every repository anew: the stream has a gap, and the end of a record leaves no other trace.
+
+        Not at once: what the stream has yet to say comes first, so that no version of a record is passed over.
+        """
+        for did in self._keeping.dids():
+            self._keep(self._known(did)._replace(ahead=chain.UNSURE))
+            self._look_later(did)
+
     def doubt_all(self) -> None:
-        """Fetch every repository anew: the stream has a gap, and the end of a record leaves no other trace."""
+        """Fetch every repository anew, at once."""
         for did in self._keeping.dids():
             self._doubt(did)
 

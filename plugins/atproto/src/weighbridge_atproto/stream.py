@@ -176,7 +176,7 @@ class Stream:
             )
         if isinstance(frame, InfoFrame) and frame.name == "OutdatedCursor" and cursor:
             self._following.refused["outdated-cursor"] += 1
-            self._following.doubt_all()
+            self._following.gap()
 
     def _advanced(self, cursor: int, seq: int) -> int:
         if cursor and seq - cursor > MAX_JUMP and (self._leapt is None or seq <= self._leapt):
