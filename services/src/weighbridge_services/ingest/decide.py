@@ -5,14 +5,14 @@ Pure. Rejected is only what cannot be attributed or encoded; whether a listed re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, Final, NamedTuple
 
 import msgspec
 from weighbridge.cid import Cid
 from weighbridge.contract import RuleSet
 from weighbridge.errors import Refused
-from weighbridge.fold.records import BEACON, DAY, KERNEL_COLLECTIONS, RECEIPT
+from weighbridge.fold.records import ACCOUNT, BEACON, DAY, KERNEL_COLLECTIONS, RECEIPT
 from weighbridge.log.checkpoint import Checkpoint
 from weighbridge.log.entries import Listed, Op, make_entry
 
@@ -62,7 +62,10 @@ Answer = Placed | Refusal | Passed
 
 
 class Tally(msgspec.Struct, frozen=True):
-    """A day's records: of each author, of authors without standing together, and what was left out (None: theirs)."""
+    """A day's records: of each author, of authors without standing together, and what was left out (None: theirs).
+
+    Among `authors` stands, under `ACCOUNT`, how often hosts were said to have said something of an account.
+    """
 
     day: int = 0
     authors: Mapping[str, int] = {}
@@ -123,6 +126,20 @@ def decide_time(ruleset: RuleSet, facts: Facts, now: int) -> Decision:
     listing = _Listing(ruleset, facts, now)
     listing.let_pass(now)
     return listing.decision(())
+
+
+def counts_as(author: str | None, uri: str | None, game: str, operators: Set[str]) -> str | None:
+    """Return under what a record counts towards the limits of a day: its author, or `ACCOUNT`; None: it does not.
+
+    Neither the root nor operators' evidence does. What a lister hears of accounts nobody has signed, and whoever runs
+    a host says as much of it as they like: all of it together has a limit, which takes no author's place.
+    """
+    if author is None or uri is None or uri == game:
+        return None
+    collection = uri.split("/")[3]
+    if author not in operators or collection not in KERNEL_COLLECTIONS:
+        return author
+    return ACCOUNT if collection == ACCOUNT else None
 
 
 def round_in(value: Mapping[str, Any]) -> int | None:
@@ -275,12 +292,17 @@ class _Listing:
 
     def _flooded(self, opened: Opened, at: int) -> Refusal | None:
         author = opened.author
-        evidence = author in self._facts.operators and opened.envelope.collection in KERNEL_COLLECTIONS
-        if evidence or opened.uri == self._facts.game:
+        key = counts_as(author, opened.uri, self._facts.game, self._facts.operators)
+        if key is None:
             return None
         of_author, of_strangers = self._rules.floods
+        count = self._counts.get(key, self._before.get(key, 0))
+        if key == ACCOUNT:
+            if count >= of_strangers:
+                return self._leave_out(author, f"{of_strangers} words of hosts about accounts")
+            self._counts[key] = count + 1
+            return None
         stranger = self._is_stranger(author, at // DAY)
-        count = self._counts.get(author, self._before.get(author, 0))
         if count >= of_author:
             return self._leave_out(author, f"{of_author} records of one author")
         if stranger and self._strangers >= of_strangers:

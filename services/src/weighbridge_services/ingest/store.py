@@ -16,14 +16,14 @@ from weighbridge import codec
 from weighbridge.cid import Cid
 from weighbridge.contract import RuleSet
 from weighbridge.fold.operators import listing_origin
-from weighbridge.fold.records import DAY, KERNEL_COLLECTIONS
+from weighbridge.fold.records import DAY
 from weighbridge.fold.roots import read_root
 from weighbridge.identity import OPERATOR, OperatorRecord, check_operator
 from weighbridge.ledger import CheckpointStore, KeptCheckpoint, Ledger, LogStore
 from weighbridge.log.entries import Entry, Listed
 
 from weighbridge_services.following.rules import Rules, rules_after
-from weighbridge_services.ingest.decide import Decision, Facts, Handed, Known, Tally, rounds_in
+from weighbridge_services.ingest.decide import Decision, Facts, Handed, Known, Tally, counts_as, rounds_in
 from weighbridge_services.ingest.opening import Opened
 from weighbridge_services.ingest.withheld import Awaited, kept_form, read_kept
 from weighbridge_services.subjects import token
@@ -129,11 +129,10 @@ class Store:
             return Tally()
         day, authors, strangers = last.entry.at // DAY, dict[str, int](), 0
         for entry in self._of_day(day):
-            collection = (entry.uri or "///").split("/")[3]
-            evidence = entry.author in operators and collection in KERNEL_COLLECTIONS
-            if entry.author is None or entry.uri in (None, self.game) or evidence:
+            key = counts_as(entry.author, entry.uri, self.game, operators)
+            if key is None or entry.author is None:
                 continue
-            authors[entry.author] = authors.get(entry.author, 0) + 1
+            authors[key] = authors.get(key, 0) + 1
             since = self.since([entry.author]).get(entry.author, day)
             strangers += since >= day and entry.author not in rules.named and entry.author not in operators
         left = {whose or None: int.from_bytes(n, "big") for whose, n in self._all(f"left/{day}").items()}
@@ -143,11 +142,10 @@ class Store:
         """Return those authors of whom a day's log holds all it may, as a follower counts it."""
         rules, counts, strangers = self._roots(), Counter[str](), 0
         for entry in self._back_to(day):
-            collection = (entry.uri or "///").split("/")[3]
-            evidence = entry.author in operators and collection in KERNEL_COLLECTIONS
-            if entry.author is None or entry.uri in (None, self.game) or evidence:
+            key = counts_as(entry.author, entry.uri, self.game, operators)
+            if key is None or entry.author is None:
                 continue
-            counts[entry.author] += 1
+            counts[key] += 1
             strangers += self._is_stranger(entry.author, day, rules, operators)
         most, most_strangers = rules.floods
         return frozenset(
