@@ -12,9 +12,10 @@ import structlog
 from nats.aio.msg import Msg
 from weighbridge import codec
 from weighbridge.errors import Refused, Unavailable, WeighbridgeError
-from weighbridge.identity import OperatorRecord, Policy, check_operator, encode_envelope, parse_policy
+from weighbridge.identity import encode_envelope
 
 from weighbridge_services.config import GameTable
+from weighbridge_services.cross_check.beyond import Beyond, Ended
 from weighbridge_services.cross_check.book import Book, Doubts, Equivocation
 from weighbridge_services.cross_check.decide import (
     agreement,
@@ -25,6 +26,7 @@ from weighbridge_services.cross_check.decide import (
     is_outvoted,
 )
 from weighbridge_services.cross_check.errors import NotBorneOut, SelfCheckFailed
+from weighbridge_services.cross_check.knowing import Known, known_of
 from weighbridge_services.cross_check.saying import Letter, Voice
 from weighbridge_services.cross_check.tracing import Parting, part, refolded, write_evidence
 from weighbridge_services.ending import end_tasks
@@ -58,19 +60,6 @@ class Means(NamedTuple):
         crash_point(self.node, f"cross-check.{point}")
 
 
-class Known(NamedTuple):
-    """What this node's fold says of the game: who its operators are, its policy, its transcripts, how far it is.
-
-    `weak`: what weakens the game itself, to be said with every statement.
-    """
-
-    operators: dict[str, OperatorRecord]
-    policy: Policy | None
-    origins: tuple[str, ...]
-    folded: int
-    weak: tuple[str, ...] = ()
-
-
 class GameCheck:
     """Compares what operators say of one game."""
 
@@ -87,6 +76,7 @@ class GameCheck:
         self._open: dict[str, Statement] = {}
         self._foreign: dict[str, Statement] = {}
         self._checked: set[tuple[str, int]] = set()
+        self._beyond = Beyond(means.bus, self._game, self._accuse_of_more)
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._not_before, self._delay = 0.0, RETRY
@@ -149,11 +139,10 @@ class GameCheck:
         except (Unavailable, Refused) as error:
             log.debug("the fold does not say who the operators are", says=error.message)
             return
-        operators = {did: check_operator(did, value)[0] for did, value in answer["operators"].items()}
-        known = {did: record for did, record in operators.items() if record is not None}
-        known[self._me] = self._means.node.operator_record(self._game)
-        policy = None if answer["policy"] is None else parse_policy(answer["policy"])[0]
-        self._known = Known(known, policy, tuple(answer["origins"]), answer["size"], tuple(answer["says"]))
+        own = self._means.node
+        self._known = known_of(answer, own.operator_record(self._game))
+        logs = [(log, self._known.operators.get(log.lister)) for log in self._known.ended]
+        self._beyond.watch((log, keys, own.subjects(self._game, log.lister)) for log, keys in logs if keys)
 
     async def _take(self, did: str) -> None:
         operator = self._known.operators.get(did)
@@ -220,6 +209,13 @@ class GameCheck:
         )
         name = f"equivocation/{fault.operator}/{fault.size}"
         await self._say(name, [finding])
+
+    async def _accuse_of_more(self, end: Ended, size: int, note: str) -> None:
+        did = end.lister
+        says = f"{did} has signed {size} entries of a log that was handed over after {end.size}"
+        finding = self._finding("equivocation", did, says, size=size, end=end.size, notes=[note])
+        await self._say(f"beyond/{did}/{end.size}", [finding])
+        self._wake.set()
 
     # --- acting ------------------------------------------------------------------------------------------------
 

@@ -161,6 +161,7 @@ class Answers:
             "stopped": None if stopped is None else {"reason": stopped.reason, "says": stopped.says},
             "operators": operators(fold), "policy": _policy(root), "gm": None if root is None else root.gm,
             "lister": None if root is None else root.lister,
+            "handed": [msgspec.to_builtins(each) for each in fold.world.lister_cell().handed],
         }  # fmt: skip
         return codec.encode(answer)
 

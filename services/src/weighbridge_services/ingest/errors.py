@@ -25,6 +25,12 @@ class NotTheLister(Broken):
     code: ClassVar[str] = "not-the-lister"
 
 
+class HandoverElsewhere(Broken):
+    """What hands the log over is for another node, or does not go on from the log that this one holds."""
+
+    code: ClassVar[str] = "handover-elsewhere"
+
+
 class ClockOff(Unavailable):
     """The node's clock is off the newest beacon by more than a second: it lists and signs nothing until it is not."""
 

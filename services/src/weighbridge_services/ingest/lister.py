@@ -52,6 +52,8 @@ class Lister:
         self._queued.set_result(None)
         self.answering = Answering(setting)
         self._rounds: set[int] = set()
+        self.took_over = False
+        """Whether the log was handed over to this node, whomever its root names."""
         self._reconnects = setting.bus.reconnects
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
@@ -150,7 +152,7 @@ class Lister:
 
     def _refuse_other_lister(self, rules: Rules) -> None:
         lister = rules.first.lister if rules.first is not None else None
-        if lister not in (None, self.setting.node.did):
+        if lister not in (None, self.setting.node.did) and not self.took_over:
             raise NotTheLister(
                 f"the root of {self.setting.uri} names {lister} as its lister, and this node is "
                 f'{self.setting.node.did}; set role = "follower" for this game'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from weighbridge_services.ending import end_tasks
 from weighbridge_services.ingest.arrivals import CONFIGURED, Arrival
 from weighbridge_services.ingest.driver import Driver
 from weighbridge_services.ingest.errors import BadSource
+from weighbridge_services.ingest.handing import handover_to, to_list
 from weighbridge_services.ingest.intake import Intake
 from weighbridge_services.ingest.lister import Lister
 from weighbridge_services.ingest.setting import Setting
@@ -43,8 +44,13 @@ class Listing:
         """Take up where the ledger ends, list what a new log begins with, and read. Raises what stands in the way."""
         first = self._first_records()
         source = None if plugin_of(self.setting) is None else open_source(self.setting)
+        handover = handover_to(self.setting)
+        self.lister.took_over = handover is not None
         await self.lister.clock.look()
         await self.lister.start()
+        if handover is not None:
+            # Before anything else: what hands the log over counts only where the old log ends.
+            await self._list(await to_list(self.setting, handover))
         Intake(self.lister).start()
         self._spawn(self._begin(first, source))
         self._spawn(self._dues.run())
@@ -96,8 +102,8 @@ class Listing:
                 self.setting.clock.advance(item.at)
             return
 
-    async def _list(self, envelopes: list[bytes]) -> None:
-        while not self.lister.stopping:
+    async def _list(self, envelopes: Sequence[bytes]) -> None:
+        while envelopes and not self.lister.stopping:
             try:
                 await self.lister.hand_in([Arrival(data, CONFIGURED) for data in envelopes])
                 return

@@ -7,9 +7,10 @@ from weighbridge.identity import Envelope, encode_envelope
 
 from weighbridge_services.ingest.following import Reached
 from weighbridge_services.ingest.setting import Setting
+from weighbridge_services.subjects import token
 
 POSITION = "checkpoints"
-"""The stream sequence, in the lister's records, up to which checkpoints were read and settled."""
+"""Under this and a lister's token: the stream sequence in its records up to which checkpoints were read and settled."""
 
 
 class Receipts:
@@ -17,6 +18,7 @@ class Receipts:
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
+        self._name = f"{POSITION}/{token(setting.game.lister or setting.node.did)}"
         self._position = 0
         self.read = 0
         self.size = 0
@@ -25,7 +27,7 @@ class Receipts:
     def load(self) -> None:
         """Take up where the ledger ends. In the ledger's thread."""
         store = self._setting.store
-        self._position = self.read = store.position(POSITION)
+        self._position = self.read = store.position(self._name)
         newest = store.newest_checkpoint()
         self.size = newest.size if newest is not None else 0
 
@@ -54,7 +56,7 @@ class Receipts:
         with store.ledger.batch():
             store.checkpoints.put(reached.size, reached.root, reached.note)
             store.checkpoints.cosign(reached.size, self._setting.node.did, data)
-            store.keep_position(POSITION, self.read)
+            store.keep_position(self._name, self.read)
         self._position = self.read
 
     async def bring_up(self) -> None:
