@@ -232,6 +232,40 @@ def test_a_host_is_not_asked_more_often_than_is_kind(monkeypatch: pytest.MonkeyP
     assert limited.value.code == "host-limit"
 
 
+def test_a_host_is_the_same_however_its_name_is_written(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(guarded, "PER_MINUTE", 2)
+
+    async def work() -> list[str]:
+        client = Guarded(resolve=nowhere)
+        codes: list[str] = []
+        for url in ("https://pds.delve.town/", "https://PDS.delve.town/", "https://pds.delve.town:443/"):
+            with pytest.raises(Unavailable) as unavailable:
+                await client.get(url)
+            codes.append(unavailable.value.code)
+        await client.close()
+        return codes
+
+    assert asyncio.run(work()) == ["host-unavailable", "host-unavailable", "host-limit"]
+
+
+def test_hosts_that_were_asked_long_ago_are_forgotten(monkeypatch: pytest.MonkeyPatch):
+    now = [1000.0]
+
+    async def work() -> list[str]:
+        client = Guarded(resolve=nowhere)
+        monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: now[0])
+        for host in ("a", "b", "c"):
+            client._count(host)
+            now[0] += 61.0
+        return list(client._asked)
+
+    assert asyncio.run(work()) == ["c"]
+
+
+async def nowhere(_host: str, _port: int) -> list[str]:
+    return []
+
+
 def test_a_host_without_an_address_is_unavailable():
     with pytest.raises(HostUnavailable):
         asked_out("https://nowhere.delve.town/")

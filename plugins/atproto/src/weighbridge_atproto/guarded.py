@@ -12,7 +12,7 @@ import ipaddress
 import json
 import socket
 import ssl
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final
@@ -22,6 +22,8 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from weighbridge.ports import Refused, Unavailable
 from weighbridge.repos import is_handle
+
+from weighbridge_atproto.names import system_resolve
 
 MAX_ANSWER: Final = 1_000_000
 SECONDS: Final = 20.0
@@ -68,12 +70,6 @@ class HostLimit(Unavailable):
     """A host has been asked as often within a minute as is kind."""
 
     code = "host-limit"
-
-
-async def system_resolve(host: str, port: int) -> list[str]:
-    """Return the addresses that the system knows of a host."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(each[4][0]) for each in found]
 
 
 def check_address(text: str, loopback: bool = False) -> None:
@@ -136,7 +132,8 @@ class Guarded:
         self._resolve = resolve
         self._timeout = aiohttp.ClientTimeout(total=seconds)
         self._session: aiohttp.ClientSession | None = None
-        self._asked: defaultdict[str, deque[float]] = defaultdict(deque)
+        self._asked: dict[str, deque[float]] = {}
+        self._counted_since = 0.0
 
     async def get(self, url: str, most: int = MAX_ANSWER, headers: Mapping[str, str] | None = None) -> bytes:
         """Return the body of an answer.
@@ -165,7 +162,12 @@ class Guarded:
         """Return a socket connected to the checked address of a `wss://` (or, on loopback, `ws://`) host."""
         parts = check_url(url, self.loopback, ("wss", "ws"))
         host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "wss" else 80)
-        for text in await self._addresses(host, port):
+        try:
+            async with asyncio.timeout(self._timeout.total):
+                addresses = await self._addresses(host, port)
+        except TimeoutError as error:
+            raise HostUnavailable(f"no address of {host} was found in time", host=host) from error
+        for text in addresses:
             family = socket.AF_INET6 if ":" in text else socket.AF_INET
             sock = socket.socket(family, socket.SOCK_STREAM)
             sock.setblocking(False)
@@ -222,7 +224,7 @@ class Guarded:
     ) -> aiohttp.ClientResponse:
         for _ in range(REDIRECTS + 1):
             parts = check_url(url, self.loopback)
-            self._count(parts.netloc)
+            self._count(f"{parts.hostname}:{parts.port or 443}")
             response = await self._sessions().request(
                 method, url, headers=headers, data=data, allow_redirects=False
             )
@@ -233,7 +235,13 @@ class Guarded:
         raise AddressRefused(f"{url!r:.200} comes after more than {REDIRECTS} redirects")
 
     def _count(self, host: str) -> None:
-        now, asked = asyncio.get_running_loop().time(), self._asked[host]
+        now = asyncio.get_running_loop().time()
+        if now >= self._counted_since + 60:
+            # Anybody has as many hosts as they like, each asked once.
+            for each in [each for each, times in self._asked.items() if times[-1] < now - 60]:
+                del self._asked[each]
+            self._counted_since = now
+        asked = self._asked.setdefault(host, deque())
         while asked and asked[0] < now - 60:
             asked.popleft()
         if len(asked) >= PER_MINUTE:
