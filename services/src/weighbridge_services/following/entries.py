@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Any, ClassVar, Final
 
@@ -109,12 +110,12 @@ def remember(data: bytes, listed: Listed) -> None:
     Whoever reads the very same bytes need not read them again: the services of a node all read its log.
     """
     if len(_recent) >= RECENT:
-        with contextlib.suppress(StopIteration, KeyError, RuntimeError):  # another thread may be at it too
-            del _recent[next(iter(_recent))]
+        with contextlib.suppress(KeyError):  # another thread may have been faster
+            _recent.popitem(last=False)
     _recent[data] = listed
 
 
-_recent: dict[bytes, Listed] = {}
+_recent: OrderedDict[bytes, Listed] = OrderedDict()
 
 
 def _read(data: bytes) -> Listed | None:

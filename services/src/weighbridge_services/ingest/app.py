@@ -11,6 +11,7 @@ import structlog
 
 from weighbridge_services.clock import Clock
 from weighbridge_services.config import GameTable
+from weighbridge_services.folding.threads import LedgerThread
 from weighbridge_services.ingest.arrivals import Openers
 from weighbridge_services.ingest.follower import Follower
 from weighbridge_services.ingest.listing import Listing
@@ -37,7 +38,7 @@ class Service:
         self._clock = clock
         self._pool = ThreadPoolExecutor(THREADS, "verify")
         self._openers = Openers(self._pool, Verifier())
-        self._thread = ThreadPoolExecutor(1, "ledger")
+        self._thread = LedgerThread("ledger")
         self._ledger = node.ledger("ingest")
         self.games: list[Listing | Follower] = []
 
@@ -53,7 +54,7 @@ class Service:
         await asyncio.gather(*(each.stop() for each in self.games), return_exceptions=True)
         await self._openers.verifier.stop()
         self._pool.shutdown()
-        self._thread.shutdown()
+        self._thread.end()
         self._ledger.close()
 
     def health(self) -> dict[str, Any]:
@@ -63,7 +64,7 @@ class Service:
         return {"games": games, "unhealthy": unhealthy}
 
     async def _make(self, game: GameTable) -> Listing | Follower:
-        store = await asyncio.get_running_loop().run_in_executor(self._thread, self._store, game)
+        store = await self._thread.run(self._store, game)
         setting = Setting(self._node, game, self._bus, self._clock, store, self._openers)
         return Listing(setting, self._node.ruleset(game)) if game.role == "lister" else Follower(setting)
 

@@ -6,10 +6,8 @@ days, rounds, receipts, roots, operators) is kept under names, in the same batch
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
 from weighbridge import codec
@@ -22,6 +20,7 @@ from weighbridge.identity import OPERATOR, OperatorRecord, check_operator
 from weighbridge.ledger import CheckpointStore, KeptCheckpoint, Ledger, LogStore
 from weighbridge.log.entries import Entry, Listed
 
+from weighbridge_services.folding.threads import LedgerThread
 from weighbridge_services.following.rules import Rules, rules_after
 from weighbridge_services.ingest.decide import Decision, Facts, Handed, Known, Tally, counts_as, rounds_in
 from weighbridge_services.ingest.opening import Opened
@@ -39,7 +38,7 @@ T = TypeVar("T")
 class Store:
     """One game's log in a service's ledger. Every method but `run` is for the ledger's own thread."""
 
-    def __init__(self, ledger: Ledger, game: str, thread: ThreadPoolExecutor) -> None:
+    def __init__(self, ledger: Ledger, game: str, thread: LedgerThread) -> None:
         self.game = game
         self.ledger = ledger
         self._thread = thread
@@ -50,9 +49,7 @@ class Store:
 
     async def run(self, work: Callable[..., T], *arguments: Any) -> T:
         """Have the ledger's thread do some work, and wait for it even when cancelled: a batch is never torn."""
-        return await asyncio.shield(
-            asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
-        )
+        return await self._thread.run(work, *arguments)
 
     # --- reading -------------------------------------------------------------------------------------------
 

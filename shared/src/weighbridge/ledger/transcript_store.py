@@ -63,8 +63,7 @@ class TranscriptStore:
             data = entry.raw + cid.raw
             index, where = self.size, place(self._series.claim(), self.size)
             self._new.append((where, data, cid, delta))
-            while len(self._tail) >= TAIL:
-                del self._tail[next(iter(self._tail))]
+            self._tail.pop(index - TAIL, None)
             self._tail[index] = Leaf(entry, cid), delta
             return self._series.append(data)
 
