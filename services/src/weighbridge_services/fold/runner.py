@@ -13,6 +13,7 @@ from weighbridge.plugins import CannotRun
 
 from weighbridge_services import metrics
 from weighbridge_services.fold.decide import addressee, opened_questions, question_message
+from weighbridge_services.fold.preparing import Preparing
 from weighbridge_services.folding.errors import NotFolding, RefoldDiffers
 from weighbridge_services.folding.replaying import Moving, NoLog, from_snapshot, from_start, replay
 from weighbridge_services.folding.rulesets import RuleSets
@@ -25,6 +26,8 @@ SLICE: Final = 128
 """Entries that are folded at a time: between two slices others get their answers."""
 SNAPSHOT_EVERY: Final = 5_000
 KEPT_SNAPSHOTS: Final = 6
+SHARE: Final = 8
+"""A snapshot is due after `SNAPSHOT_EVERY` entries, and not before the log has grown by this part of itself."""
 
 log = structlog.get_logger()
 
@@ -53,6 +56,7 @@ class Runner:
         self._subjects = subjects
         self._every = every
         self._moving: Moving | None = None
+        self._preparing: Preparing | None = None
         self._below = store.folded
         self.cannot: CannotRun | None = None
         self.at = 0
@@ -241,12 +245,25 @@ class Runner:
                 "the rule set failed", game=self.store.game, entry=alert.seq, hook=alert.hook, about=alert.about,
                 error=alert.error,
             )  # fmt: skip
+        if self._preparing is not None and self._preparing.ready:
+            self._keep_snapshot(self._preparing)
+            self._preparing = None
         newest = self.store.snapshots.newest() or 0
-        if fold.size - newest >= self._every and count:
-            self.save()
+        # The larger the table, the rarer: to keep it costs by its size, to fold from there by the entries since.
+        if self._preparing is None and count and fold.size - newest >= max(self._every, newest // SHARE):
+            self._preparing = self._prepared()
+
+    def _prepared(self) -> Preparing | None:
+        if self._moving is None or self._moving.absent is not None or not self._moving.fold.size:
+            return None
+        snapshot = self._moving.fold.snapshot()
+        return Preparing(snapshot.size, snapshot.cells)
+
+    def _keep_snapshot(self, prepared: Preparing) -> None:
+        self.store.save_snapshot(prepared.size, prepared.chunks(), prepared.count, KEPT_SNAPSHOTS)
 
     def save(self) -> None:
         """Keep a snapshot of the fold as it stands."""
-        if self._moving is not None and self._moving.absent is None and self._moving.fold.size:
-            snapshot = self._moving.fold.snapshot()
-            self.store.save_snapshot(snapshot.size, snapshot.cells, KEPT_SNAPSHOTS)
+        prepared = self._prepared()
+        if prepared is not None:
+            self._keep_snapshot(prepared)

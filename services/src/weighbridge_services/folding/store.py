@@ -4,7 +4,7 @@ it publishes. Read by the fold service that writes it, by the self-check and by 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from weighbridge import codec
@@ -199,10 +199,10 @@ class FoldStore:
 
     # --- snapshots -----------------------------------------------------------------------------------------
 
-    def save_snapshot(self, size: int, cells: Mapping[str, bytes], keep: int) -> None:
-        """Keep a snapshot, and of those before it as many as `keep`, the newest and some spread out."""
+    def save_snapshot(self, size: int, chunks: Sequence[bytes], cells: int, keep: int) -> None:
+        """Keep a snapshot in pieces, and of those before it as many as `keep`, the newest and some spread out."""
         with self.ledger.batch():
-            self.snapshots.save(size, cells)
+            self.snapshots.save_chunks(size, chunks, cells)
             for old in too_many(self.snapshots.seqs(), keep):
                 self.snapshots.drop(old)
 

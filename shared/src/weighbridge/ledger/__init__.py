@@ -31,7 +31,7 @@ from weighbridge.ledger.ledger import Ledger, restore
 from weighbridge.ledger.log_store import LogStore
 from weighbridge.ledger.outbox import Message, Outbox
 from weighbridge.ledger.small_stores import Positions, Rejected, Values
-from weighbridge.ledger.snapshot_store import SnapshotStore
+from weighbridge.ledger.snapshot_store import SnapshotStore, chunks_of
 from weighbridge.ledger.transcript_store import Leaf, TranscriptStore
 
 __all__ = [
@@ -64,5 +64,6 @@ __all__ = [
     "TranscriptStore",
     "Values",
     "WrongBlock",
+    "chunks_of",
     "restore",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from weighbridge.codec import decode, encode
@@ -23,14 +23,16 @@ class SnapshotStore:
 
     def save(self, seq: int, cells: Mapping[str, bytes]) -> None:
         """Keep the cells (key to DAG-CBOR) after `seq` entries, in place of any kept under that number."""
+        self.save_chunks(seq, list(chunks_of(cells)), len(cells))
+
+    def save_chunks(self, seq: int, chunks: Sequence[bytes], cells: int) -> None:
+        """Keep what `chunks_of` made of so many cells after `seq` entries, like `save`."""
         with self._db.batch():
             self.drop(seq)
-            count = 0
-            for chunk in _chunks(cells):
+            for count, chunk in enumerate(chunks):
                 self._kept.put(key("snapshot-cells", self.name, seq, count), chunk)
                 self._db.probe("snapshot-chunk-written")
-                count += 1
-            head = encode({"chunks": count, "cells": len(cells)})
+            head = encode({"chunks": len(chunks), "cells": cells})
             self._kept.put(key("snapshot", self.name, seq), head)
 
     def seqs(self) -> list[int]:
@@ -61,7 +63,8 @@ class SnapshotStore:
             return self._kept.delete(key("snapshot", self.name, seq))
 
 
-def _chunks(cells: Mapping[str, bytes]) -> Iterator[bytes]:
+def chunks_of(cells: Mapping[str, bytes]) -> Iterator[bytes]:
+    """Yield cells in the pieces in which a snapshot is kept; of any thread, it needs no ledger."""
     chunk, size = list[list[str | bytes]](), 0
     for cell in sorted(cells):
         if chunk and size + len(cells[cell]) > _CHUNK:
