@@ -9,6 +9,7 @@ from nodes import World, until_async
 from weighbridge_services.node import Node
 from weighbridge_services.subjects import Subjects
 from weighbridge_services.wire import AnotherWriter, BrokerRefused, BrokerUnavailable, Bus
+from weighbridge_services.wire.acks import LAST_MESSAGE_ID, MESSAGE_ID
 
 
 async def stored(bus: Bus, stream: str) -> list[bytes]:
@@ -69,6 +70,38 @@ async def test_another_ones_message_in_between_is_another_writer(bus: Bus, subje
         await bus.append_many(subjects.log, [b"b", b"c"], 1)
     assert "key" in caught.value.message
     assert await stored(bus, subjects.stream("LOG")) == [b"a", b"x"]
+
+
+async def test_of_two_that_append_many_at_once_neither_stands_behind_the_other(
+    bus: Bus, world: World, node: Node, subjects: Subjects
+) -> None:
+    other = await world.bus(node, "other", declare=False)
+    mine, theirs = (
+        [b"mine %d" % number for number in range(40)],
+        [b"theirs %d" % number for number in range(40)],
+    )
+    found = await asyncio.gather(
+        bus.append_many(subjects.log, mine, 0),
+        other.append_many(subjects.log, theirs, 0),
+        return_exceptions=True,
+    )
+    assert sorted(type(each).__name__ for each in found) == ["AnotherWriter", "int"]
+    assert await stored(bus, subjects.stream("LOG")) == (mine if found[0] == 40 else theirs)
+
+
+async def test_what_asks_for_a_message_before_it_that_is_not_the_last_is_refused(
+    bus: Bus, world: World, node: Node, subjects: Subjects
+) -> None:
+    """What is sent behind a message without waiting for it: somebody else's may come between, named or not."""
+    other = await world.bus(node, "other", declare=False)
+    acks, subject = bus._sending(), subjects.log
+    assert await acks.send(subject, b"a", 0, {MESSAGE_ID: "mine-1"}) == 1
+    assert await acks.send(subject, b"b", None, {MESSAGE_ID: "mine-2", LAST_MESSAGE_ID: "mine-1"}) == 2
+    assert await other.append(subject, b"x", 2) == 3
+    for name in ("mine-2", "nobodys"):
+        with pytest.raises(AnotherWriter):
+            await acks.send(subject, b"c", None, {MESSAGE_ID: "mine-3", LAST_MESSAGE_ID: name})
+    assert await stored(bus, subjects.stream("LOG")) == [b"a", b"b", b"x"]
 
 
 async def test_a_subject_without_a_stream_is_said_at_once(

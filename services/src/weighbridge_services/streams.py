@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import nats.errors
 from nats.js import JetStreamContext
@@ -27,7 +27,9 @@ INBOX_BYTES = 1 << 30
 INBOX_AGE = 30 * 86_400.0
 """Seconds for which they are kept at most."""
 CHAINED = ("LOG", "TRANSCRIPT")
-"""The streams that are appended to in batches, each as a whole or not at all (ADR-50)."""
+"""The streams that are appended to, many messages at a time, each of which names the one before."""
+NAMED: Final = 2.0
+"""Seconds for which such a name is remembered: nothing is sent twice, and it is asked for at once."""
 FIXED = ("retention", "storage", "deny_delete", "deny_purge", "persist_mode", "mirror")
 """What JetStream does not let anybody change, or only one way; other settings are put right."""
 
@@ -60,7 +62,7 @@ def wanted(subjects: Subjects, kind: str) -> StreamConfig:
         deny_delete=core,
         deny_purge=core,
         allow_direct=True,
-        allow_atomic=kind in CHAINED,
+        duplicate_window=NAMED if kind in CHAINED else 0,
         num_replicas=1,
     )
 
@@ -164,7 +166,7 @@ def differences(found: StreamConfig, config: StreamConfig) -> tuple[str, ...]:
     """Return the names of the settings that are not as they should be."""
     names = (
         "subjects", "retention", "storage", "discard", "max_age", "max_bytes", "deny_delete", "deny_purge",
-        "allow_direct", "allow_atomic",
+        "allow_direct",
     )  # fmt: skip
     differing = [name for name in names if _value(found, name) != _value(config, name)]
     # ADR-56: asynchronous persistence overrides the server's sync_interval.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -31,10 +30,13 @@ from weighbridge_services.folding.store import FoldStore
 from weighbridge_services.following import listed_in
 from weighbridge_services.node import Node
 from weighbridge_services.wire import Again, Bus
+from weighbridge_services.wire.reading import Gather
 
 IDLE: Final = 1.0
 """Seconds after which the loop looks around although nothing has woken it."""
 RETRY: Final = 0.25
+GATHER: Final = 0.06
+"""Seconds for which entries wait for more: nothing is published of them before the lister's next checkpoint."""
 
 log = structlog.get_logger()
 
@@ -70,7 +72,9 @@ class GameFold:
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._said_cannot = False
+        self._gather = Gather(GATHER, lambda: self.signing.heard > self._size)
         self._recalled = False
+        self._again = True
         self._stopping = False
 
     @classmethod
@@ -83,7 +87,10 @@ class GameFold:
         """Begin to read, to answer and to publish."""
         bus, lister = self._means.bus, self._means.node.subjects(self._means.table.uri, self._lister)
         self._task = asyncio.create_task(self._watched(), name="fold")
-        bus.follow(self._subjects.stream("LOG"), self._subjects.log, lambda: self._position + 1, self._take)
+        bus.follow(
+            self._subjects.stream("LOG"), self._subjects.log, lambda: self._position + 1, self._take,
+            gather=self._gather,
+        )  # fmt: skip
         bus.follow(lister.stream("RECORDS"), f"{lister.prefix}.checkpoint.>", lambda: 1, self._hear)
         for name, answer in self._answers.all().items():
             await bus.serve(self._subjects.rpc(name), self._in_thread(answer))
@@ -131,10 +138,18 @@ class GameFold:
     def _take_and_sign(self, messages: Sequence[bytes], position: int) -> bool:
         """Take entries, and sign what they complete; whether there is something to do or to publish then."""
         done, questions = self.signing.done, self._take_all(messages, position)
-        if self._recalled:
-            self.signing.sign(self._now())
-        idle = not questions and not self.runner.behind and self.runner.cannot is None
-        return not idle or not self._recalled or self.signing.done != done
+        if self._sign():
+            self._publisher.prepare()
+        if self.runner.behind or self.runner.cannot is not None:
+            self._again = True
+        return bool(questions) or self._again or self.signing.done != done
+
+    def _sign(self) -> bool:
+        """Sign what can be signed now; whether anything was."""
+        done = self.signing.done
+        if self._recalled and self.signing.sign(self._now()):
+            self._again = True
+        return self.signing.done != done
 
     def _take_all(self, messages: Sequence[bytes], position: int) -> int:
         """Take entries; return how many questions they opened."""
@@ -171,6 +186,7 @@ class GameFold:
         return listed
 
     async def _hear(self, messages: list[Msg]) -> None:
+        self._gather.cut()  # what it holds is to be folded now
         await self._means.run(self._hear_and_sign, [message.data for message in messages])
         self._wake.set()
 
@@ -178,8 +194,10 @@ class GameFold:
         # One commit: what is signed rests on what was heard.
         with self.runner.store.ledger.batch():
             self.signing.hear(messages, self._lister)
-            if self._recalled:
-                self.signing.sign(self._now())
+            signed = self._sign()
+        # Not before it is in the ledger: what is made ready may be sent at any moment.
+        if signed:
+            self._publisher.prepare()
 
     # --- the loop --------------------------------------------------------------------------------------------
 
@@ -222,20 +240,26 @@ class GameFold:
 
     async def _work(self) -> None:
         try:
-            more = await self._means.run(self._go_on)
+            again, self._again = self._again, False
+            more = again and await self._means.run(self._go_on)
             await self._say_cannot()
             await self._publisher.publish()
         except Unavailable as error:
             if isinstance(error, Broken):
                 raise
             log.info("publishing later", game=self._means.table.uri, says=error.message)
+            self._again = True
             await asyncio.sleep(RETRY)
             return
-        if not more:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(IDLE):
-                    await self._wake.wait()
-            self._wake.clear()
+        if more:
+            self._again = True
+            return
+        try:
+            async with asyncio.timeout(IDLE):
+                await self._wake.wait()
+        except TimeoutError:
+            self._again = True
+        self._wake.clear()
 
     def _go_on(self) -> bool:
         return self.runner.catch_up() or self.signing.sign(self._now())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from weighbridge import codec
 from weighbridge.errors import Refused
@@ -20,6 +20,14 @@ MESSAGES: Final = 16
 """Messages of the transcript that are sent before the first is acknowledged."""
 
 
+class Prepared(NamedTuple):
+    """Messages of the transcript that follow the first `sent`, and `all`: how many there were then."""
+
+    sent: int
+    payloads: list[bytes]
+    all: int
+
+
 class Publisher:
     """Brings the streams of one game to what the ledger says they hold."""
 
@@ -30,6 +38,7 @@ class Publisher:
         self._run = run
         self._letters = letters
         self._sent: int | None = None
+        self._prepared: Prepared | None = None
         self._reconnects = -1
 
     async def publish(self) -> None:
@@ -69,9 +78,23 @@ class Publisher:
             )
         self._sent = held
 
+    def prepare(self) -> None:
+        """Make ready what is to be sent next: a trip to the thread less. In the ledger's thread."""
+        if self._sent is not None:
+            self._prepared = Prepared(
+                self._sent, self._signing.payloads(self._sent, MESSAGES), self._signing.batches()
+            )
+
+    async def _next(self, sent: int) -> Prepared:
+        prepared, self._prepared = self._prepared, None
+        if prepared is not None and prepared.sent == sent and prepared.payloads:
+            return prepared
+        await self._run(self.prepare)
+        return self._prepared or Prepared(sent, [], 0)
+
     async def _send_transcript(self) -> None:
         while self._sent is not None:
-            payloads = await self._run(self._signing.payloads, self._sent, MESSAGES)
+            _, payloads, count = await self._next(self._sent)
             if not payloads:
                 return
             sent, self._sent = self._sent, None
@@ -79,6 +102,8 @@ class Publisher:
                 self._sent = await self._bus.append_many(self._subjects.transcript, payloads, sent)
             except AnotherWriter:
                 return  # looking at the stream again tells whose fault it is
+            if self._sent == count:
+                return  # what was signed meanwhile has its own turn
 
 
 def _division(data: bytes) -> Batch:

@@ -54,6 +54,8 @@ class Signing:
         self.store: FoldStore = runner.store
         self._listing = self.store.ledger.checkpoints(listing_origin(self.store.game))
         self._sizes = {size for size in self._listing.sizes() if size > self.done}
+        self.heard = 0
+        """The size of the newest checkpoint of the lister's that was heard since the start."""
         self.stopped = self._read_stopped()
         self.newest = 0
         """The size, in leaves, of the newest transcript checkpoint that this node has cosigned."""
@@ -81,6 +83,7 @@ class Signing:
             log.warning("no checkpoint of the lister's", game=self.store.game, code=found)
             return
         checkpoint, note = found
+        self.heard = max(self.heard, checkpoint.size)
         try:
             if self._listing.put(checkpoint.size, checkpoint.root, note) and checkpoint.size > self.done:
                 self._sizes.add(checkpoint.size)

@@ -36,7 +36,7 @@ from weighbridge_services.wire.errors import (
 from weighbridge_services.wire.exact import ExactBytes
 from weighbridge_services.wire.login import Login, log_in_once
 from weighbridge_services.wire.pulling import Pull
-from weighbridge_services.wire.reading import ACK_WAIT, Durable, Handle, Ordered, Reading
+from weighbridge_services.wire.reading import ACK_WAIT, Durable, Gather, Handle, Ordered, Reading
 
 NO_SUCH_STREAM: Final = 10059
 """JetStream's code for a stream that is not there."""
@@ -239,7 +239,7 @@ class Bus:
         return await self.append_many(subject, [data], last)
 
     async def append_many(self, subject: str, payloads: Sequence[bytes], last: int) -> int:
-        """Append several in batches, each written as a whole; return the last one's sequence, `last` for none.
+        """Append several behind one another; return the last one's sequence, `last` for none.
 
         Only for the one subject of a stream (log, transcript). After an error some of them are written, from
         the first on: say it again. Raises like `append`.
@@ -255,12 +255,7 @@ class Bus:
         return last
 
     async def _append(self, subject: str, batch: Sequence[bytes], last: int) -> int:
-        acks = self._sending()
-        if len(batch) > 1 and acks.atomic:
-            return await acks.send_batch(subject, batch, last)
-        for data in batch:
-            last = await acks.send(subject, data, last)
-        return last
+        return await self._sending().send_batch(subject, batch, last) if batch else last
 
     async def put(self, subject: str, data: bytes, headers: dict[str, str] | None = None) -> int:
         """Write to the stream of a subject, whatever is there already (submissions, rejections)."""
@@ -375,7 +370,7 @@ class Bus:
 
     def follow(
         self, stream: str, subject: str, start: Callable[[], int], handle: Handle, *, batch: int = 256,
-        gather: float = 0.0,
+        gather: Gather | float | None = None,
     ) -> None:  # fmt: skip
         """Read a chained subject (log, transcript) in stream order, without acknowledgements.
 
@@ -385,6 +380,7 @@ class Bus:
         back to the start. Any other error stops the service. `gather`: seconds for which the first of a batch may
         wait for more, where nobody waits for what comes of it and each batch costs a commit.
         """
+        gather = Gather(gather) if isinstance(gather, float) else gather
         self._spawn(Ordered(self, stream, subject, start, handle, batch, gather), subject)
 
     def _spawn(self, reading: Reading, subject: str) -> None:

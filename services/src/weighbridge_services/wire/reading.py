@@ -149,12 +149,34 @@ class Durable(Reading):
             await settle(message.ack() for message in messages)
 
 
+class Gather:
+    """How long the first message of a batch may wait for more: each batch costs a commit."""
+
+    def __init__(self, seconds: float, hurried: Callable[[], bool] | None = None) -> None:
+        """`hurried`: whether somebody waits for what comes next, so that nothing is to wait for more."""
+        self._seconds = seconds
+        self._hurried = hurried
+        self._cut = asyncio.Event()
+
+    def cut(self) -> None:
+        """Let what has come be taken now."""
+        self._cut.set()
+
+    async def wait(self) -> None:
+        """Wait for more."""
+        if self._hurried is None or not self._hurried():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._seconds):
+                    await self._cut.wait()
+        self._cut.clear()
+
+
 class Ordered(Reading):
     """Reading in stream order without acknowledgements, from a place the caller remembers."""
 
     def __init__(
         self, bus: Bus, stream: str, subject: str, start: Callable[[], int], handle: Handle, batch: int,
-        gather: float = 0.0,
+        gather: Gather | None = None,
     ) -> None:  # fmt: skip
         super().__init__(bus, stream, handle, batch)
         self._gather = gather
@@ -213,8 +235,8 @@ class Ordered(Reading):
         """Hand messages over until there is a gap; then a new consumer delivers from there."""
         while not self.finishing:
             messages = await pull.take()
-            if self._gather and 0 < len(messages) < self.batch:
-                await asyncio.sleep(self._gather)
+            if self._gather is not None and 0 < len(messages) < self.batch:
+                await self._gather.wait()
                 messages += pull.more(self.batch - len(messages))
             unbroken = in_order(messages, self._delivered)
             if unbroken:
