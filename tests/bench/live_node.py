@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -23,6 +24,8 @@ TOYS = Path(__file__).resolve().parents[1] / "toys"
 GM = Signer(b"\x07" * 32)
 GAME = f"at://{GM.did}/example.coin.root/bench"
 PLAYERS = [Signer(number.to_bytes(32, "big")) for number in range(2_000, 2_100)]
+SERVICES = 12
+"""Ports that are to be free in a row: a node's own, and one for each service."""
 MANY = 1_000_000
 """The most that a root may let one author, or all strangers, list in a day."""
 CONFIG = """
@@ -41,11 +44,16 @@ ruleset = "coin"
 """
 
 
-def free_port() -> int:
-    """Return a port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def free_port(row: int = 1) -> int:
+    """Return a port that nobody listens on now, nor on the ones after it: services apart have one each."""
+    while True:
+        with contextlib.ExitStack() as probes, contextlib.suppress(OSError, OverflowError):
+            port = 0
+            for number in range(row):
+                probe = probes.enter_context(socket.socket())
+                probe.bind(("127.0.0.1", port + number if port else 0))
+                port = port or int(probe.getsockname()[1])
+            return port
 
 
 def notes(count: int, first: int = 0) -> list[bytes]:
@@ -72,7 +80,7 @@ class Pair:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.broker = free_port()
-        http = [free_port(), free_port()]
+        http = [free_port(SERVICES), free_port(SERVICES)]
         own = f"port = {self.broker}"
         lister = create_node(
             folder / "lister",

@@ -380,7 +380,7 @@ class Bus:
         back to the start. Any other error stops the service. `gather`: seconds for which the first of a batch may
         wait for more, where nobody waits for what comes of it and each batch costs a commit.
         """
-        gather = Gather(gather) if isinstance(gather, float) else gather
+        gather = gather if gather is None or isinstance(gather, Gather) else Gather(gather)
         self._spawn(Ordered(self, stream, subject, start, handle, batch, gather), subject)
 
     def _spawn(self, reading: Reading, subject: str) -> None:
