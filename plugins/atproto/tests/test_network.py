@@ -16,6 +16,7 @@ from weighbridge.repos import open_carried
 from weighbridge_atproto import following, open_network
 from weighbridge_atproto import network as networks
 from weighbridge_atproto.errors import CursorInFuture
+from weighbridge_atproto.keeping import Keeping
 from weighbridge_atproto.network import Network
 from weighbridge_atproto.places import Places
 from weighbridge_atproto.settings import BadSettings
@@ -154,6 +155,26 @@ def test_a_source_that_is_opened_again_goes_on_where_it_was_on_every_host(
         await at.commit(1, at.bob, "c", "four")
         assert await at.texts(1) == ["four"]
         assert at.position == kept + 3
+
+    playing(work, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("lost", ["*.db*", "*-places.db*"], ids=["all-of-them", "the-places"])
+def test_files_that_are_lost_cost_reading_again_and_no_record(
+    lost: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async def work(at: Play) -> None:
+        for key in ("a", "b", "c", "d"):
+            await at.commit(1, at.bob, key, key)
+        assert sorted(await at.texts(5)) == ["a", "b", "c", "d", "root"]
+        await at.stop()
+        for file in tmp_path.glob(lost):
+            file.unlink()
+        await at.commit(0, at.gm, "x", "of the GM")
+        await at.commit(1, at.bob, "e", "of Bob")
+        found: list[str] = []
+        while not {"of the GM", "of Bob"} <= set(found):
+            found += await at.texts(1)
 
     playing(work, tmp_path, monkeypatch)
 
@@ -338,6 +359,17 @@ def test_an_index_that_is_not_there_is_counted_and_asked_again(
         assert await at.texts(1) == ["one"]
 
     playing(work, tmp_path, monkeypatch)
+
+
+def test_a_host_s_file_that_is_new_numbers_on_after_what_is_listed(tmp_path: Path):
+    keeping = Keeping(tmp_path / "kept.db")
+    keeping.forget(500)
+    keeping.add("record", b"one")
+    assert keeping.found(500, 10) == [(501, "record", b"one")]
+    keeping.forget(3)
+    keeping.add("record", b"two")
+    assert [each.number for each in keeping.found(500, 10)] == [501, 502]
+    keeping.close()
 
 
 def test_places_tell_where_each_stream_was_and_forget_what_came_after(tmp_path: Path):

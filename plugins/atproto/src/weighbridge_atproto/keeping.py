@@ -272,5 +272,11 @@ class Keeping:
         return [Found(*row) for row in rows]
 
     def forget(self, up_to: int) -> None:
-        """Forget what is listed."""
-        self._rows("DELETE FROM found WHERE number <= ?", up_to)
+        """Forget what is listed, and number on after it: whoever lists knows a number also where this file is new."""
+        with self.batch():
+            self._rows("DELETE FROM found WHERE number <= ?", up_to)
+            self._rows(
+                "INSERT INTO sqlite_sequence SELECT 'found', 0 WHERE NOT EXISTS"
+                " (SELECT 1 FROM sqlite_sequence WHERE name = 'found')"
+            )
+            self._rows("UPDATE sqlite_sequence SET seq = MAX(seq, ?) WHERE name = 'found'", up_to)

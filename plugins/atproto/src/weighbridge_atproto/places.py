@@ -58,12 +58,12 @@ class Places:
         self._rows("INSERT OR IGNORE INTO hosts VALUES (?)", host)
 
     def begin(self, position: int) -> dict[str, int]:
-        """Return where each host's stream was at a position, and forget what came after it and how it came to be."""
+        """Return where each host's stream was at a position, and forget all else."""
+        # Of a row with the greatest number SQLite gives the other columns, too.
         found = self._rows(
-            "SELECT host, MAX(number), MAX(place) FROM places WHERE number <= ? GROUP BY host", position
+            "SELECT host, MAX(number), place FROM places WHERE number <= ? GROUP BY host", position
         )
         newest = [number for _, number, _ in found]
-        self._rows("DELETE FROM places WHERE number > ?", position)
         marks = ", ".join("?" * len(newest))
         self._rows(f"DELETE FROM places WHERE number NOT IN ({marks})", *newest)
         return {host: place for host, _, place in found}
