@@ -17,6 +17,7 @@ from weighbridge.errors import Refused
 from weighbridge.logfile.car import CarReader
 
 FORMS = ((24, 0, ""), (2**8, 24, "B"), (2**16, 25, ">H"), (2**32, 26, ">I"), (2**64, 27, ">Q"))
+MOST_ITEMS = 300_000
 ODD_INTS = (
     0,
     1,
@@ -169,7 +170,8 @@ class _Loose:
     def write(self, root: Any) -> bytes:
         out: list[bytes] = []
         left: list[Any] = [root]
-        while left:
+        # Lists of lists of one thing soon are more than anything: cut off, they are an input too.
+        while left and len(out) < MOST_ITEMS:
             value = left.pop()
             if isinstance(value, dict):
                 items = sorted(

@@ -365,7 +365,7 @@ class Following:
         touched = self._waiting.touched(link for run in step.runs for link in run)
         for run in step.runs:
             first = self._waiting.commit(run[0].number)
-            same = since(first, bundle) if first is not None else lambda _: None
+            same = since(first, bundle)
             for path in self._paths(bundle):
                 was = same(path) if path not in touched else False
                 all_found = all_found and was is not None

@@ -27,12 +27,14 @@ def place_of(path: str, root: str) -> tuple[bool, bool, bool, str, str]:
     return (path != root, timed, key != "self", key if timed else "", path)
 
 
-def since(commit: VerifiedCommit, state: Bundle) -> Callable[[str], bool | None]:
+def since(commit: VerifiedCommit | None, state: Bundle) -> Callable[[str], bool | None]:
     """Return what tells of a path, which a commit did not touch, whether a later state has there what was there then.
 
-    None: nobody can say. The tree of the commit says, and of that what did not change since is among the blocks of the
-    state; what did may be among neither's.
+    None: nobody can say, as where the commit is not at hand. Its tree says, and of that what did not change since is
+    among the blocks of the state; what did may be among neither's.
     """
+    if commit is None:
+        return unknown
     blocks: ChainMap[Cid, bytes] = ChainMap(commit.bundle.car.blocks, state.car.blocks)
     tree = load(blocks, commit.commit.data, partial=True)
 
@@ -43,6 +45,10 @@ def since(commit: VerifiedCommit, state: Bundle) -> Callable[[str], bool | None]
             return None
 
     return same
+
+
+def unknown(_: str) -> None:
+    """Say of no path how it was."""
 
 
 def likely_older(path: str, at: int) -> bool:
