@@ -36,7 +36,11 @@ def since(commit: VerifiedCommit | None, state: Bundle) -> Callable[[str], bool 
     if commit is None:
         return unknown
     blocks: ChainMap[Cid, bytes] = ChainMap(commit.bundle.car.blocks, state.car.blocks)
-    tree = load(blocks, commit.commit.data, partial=True)
+    try:
+        tree = load(blocks, commit.commit.data, partial=True)
+    except Refused:
+        # Blocks of the state need not be of it: what a commit only names may be no tree.
+        return unknown
 
     def same(path: str) -> bool | None:
         try:
