@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import random
 import re
 import signal
 import socket
@@ -47,12 +48,11 @@ ruleset = "coin"
 def free_port(row: int = 1) -> int:
     """Return a port that nobody listens on now, nor on the ones after it: services apart have one each."""
     while True:
-        with contextlib.ExitStack() as probes, contextlib.suppress(OSError, OverflowError):
-            port = 0
+        # Below those that a system gives to whoever connects: one of these may be taken at any moment.
+        port = random.randrange(20_000, 32_000)
+        with contextlib.ExitStack() as probes, contextlib.suppress(OSError):
             for number in range(row):
-                probe = probes.enter_context(socket.socket())
-                probe.bind(("127.0.0.1", port + number if port else 0))
-                port = port or int(probe.getsockname()[1])
+                probes.enter_context(socket.socket()).bind(("127.0.0.1", port + number))
             return port
 
 

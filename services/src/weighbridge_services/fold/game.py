@@ -35,6 +35,8 @@ from weighbridge_services.wire.reading import Gather
 IDLE: Final = 1.0
 """Seconds after which the loop looks around although nothing has woken it."""
 RETRY: Final = 0.25
+AHEAD: Final = 16
+"""Checkpoints that wait for their entries at most."""
 GATHER: Final = 0.06
 """Seconds for which entries wait for more: nothing is published of them before the lister's next checkpoint."""
 
@@ -73,6 +75,7 @@ class GameFold:
         self._task: asyncio.Task[None] | None = None
         self._said_cannot = False
         self._gather = Gather(GATHER, lambda: self.signing.heard > self._size)
+        self._ahead: list[bytes] = []
         self._recalled = False
         self._again = True
         self._stopping = False
@@ -138,8 +141,8 @@ class GameFold:
     def _take_and_sign(self, messages: Sequence[bytes], position: int) -> bool:
         """Take entries, and sign what they complete; whether there is something to do or to publish then."""
         done, questions = self.signing.done, self._take_all(messages, position)
-        if self._sign():
-            self._publisher.prepare()
+        ahead, self._ahead = self._ahead, []
+        self._hear_now(ahead)
         if self.runner.behind or self.runner.cannot is not None:
             self._again = True
         return bool(questions) or self._again or self.signing.done != done
@@ -191,6 +194,16 @@ class GameFold:
         self._wake.set()
 
     def _hear_and_sign(self, messages: list[bytes]) -> None:
+        """Take the lister's checkpoints; one of entries that are just to come waits for them, to save a commit."""
+        now: list[bytes] = []
+        for data in messages:
+            waits = self._recalled and len(self._ahead) < AHEAD and self.signing.is_ahead(data)
+            (self._ahead if waits else now).append(data)
+        # A crash loses none that waits: checkpoints are read from the first one on.
+        if now:
+            self._hear_now(now)
+
+    def _hear_now(self, messages: list[bytes]) -> None:
         # One commit: what is signed rests on what was heard.
         with self.runner.store.ledger.batch():
             self.signing.hear(messages, self._lister)

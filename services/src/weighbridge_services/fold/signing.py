@@ -73,6 +73,14 @@ class Signing:
             for data in messages:
                 self._hear(data, lister)
 
+    def is_ahead(self, data: bytes) -> bool:
+        """Whether this checkpoint of the lister's is of entries that are not here yet; whose it is, `hear` says."""
+        found = listing_checkpoint(data, self.store.game, None)
+        if isinstance(found, str):
+            return False
+        self.heard = max(self.heard, found[0].size)
+        return found[0].size > self.store.log.size
+
     def _hear(self, data: bytes, lister: str) -> None:
         try:
             operator = operator_of(self._runner.fold.world, lister)
