@@ -86,6 +86,7 @@ def encode_known(value: object) -> bytes:
 _are_texts: Final = frozenset((str,)).issuperset
 _are_scalars: Final = frozenset((str, int, bool, type(None))).issuperset
 _may_be_plain: Final = frozenset((str, int, bool, type(None), dict, list)).issuperset
+_NESTS: Final = (dict, list)
 
 
 def _is_plain(value: Value, depth: int) -> bool:
@@ -101,7 +102,12 @@ def _is_plain(value: Value, depth: int) -> bool:
         return False
     if _are_scalars(map(type, inner)):
         return True
-    return _may_be_plain(map(type, inner)) and all(_is_plain(item, depth + 1) for item in inner)
+    if not _may_be_plain(map(type, inner)):
+        return False
+    for item in inner:  # noqa: SIM110  (a generator costs more than the rest)
+        if type(item) in _NESTS and not _is_plain(item, depth + 1):
+            return False
+    return True
 
 
 def _put(value: Value, add: _Add, depth: int) -> None:
@@ -196,17 +202,17 @@ def _put_other(value: Value, add: _Add, depth: int) -> None:
 
 
 def _put_struct(value: msgspec.Struct, add: _Add, depth: int) -> None:
-    kind = type(value)
+    kind, unset = type(value), msgspec.UNSET
     fields: dict[str, Value] = {}
     for key, attribute, omitted, omitted_bytes in _struct_plans.get(kind) or _plan_struct(kind):
         if attribute is None:
             fields[key] = omitted
             continue
         item = getattr(value, attribute)
-        if item is omitted or item is msgspec.UNSET:
+        if item is omitted or item is unset:
             continue
         if omitted_bytes is None or not _is_left_out(item, omitted, omitted_bytes):
-            fields[key] = item
+            fields[key] = list(item) if type(item) is tuple else item  # libipld knows no tuples
     if _is_plain(fields, depth):
         add(encode_dag_cbor(fields))
     else:
@@ -214,8 +220,8 @@ def _put_struct(value: msgspec.Struct, add: _Add, depth: int) -> None:
 
 
 def _is_left_out(item: Value, omitted: Value, omitted_bytes: bytes) -> bool:
-    if type(item) is str and type(omitted) is str:
-        return item == omitted
+    if type(item) is type(omitted) and (not omitted or type(item) is str):
+        return bool(item == omitted)
     return encode_known(item) == omitted_bytes
 
 
