@@ -32,7 +32,7 @@ class Outside:
 
     def commit(self, number: int, made: Any, changes: dict[str, Any]) -> None:
         work = self.hosts[number].commit(made, changes)
-        asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
 
 
 @contextmanager
@@ -51,12 +51,12 @@ def outside(count: int = 2) -> Iterator[Outside]:
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()))
     thread.start()
-    ready.wait(10)
+    ready.wait(60)
     try:
         yield found[0]
     finally:
         done[0]()
-        thread.join(10)
+        thread.join(60)
 
 
 class Shell:
