@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import coin
-from nodes import PATIENCE, World
+from nodes import PATIENCE, World, until_async
 from shelf import open_shelf
 from weighbridge import codec
 from weighbridge.cid import Cid
 from weighbridge.contract import RuleSet
-from weighbridge.errors import Unavailable
 from weighbridge.identity import Envelope, Signer, encode_envelope, envelope_to_json, sign_record
 from weighbridge_services.clock import Clock
 from weighbridge_services.ingest.app import Service
@@ -198,7 +197,7 @@ class Table:
             found.append(message.data or b"")
         return entries_in(found)
 
-    async def submit(self, *data: bytes, at: int = 0) -> list[dict[str, Any]]:
+    async def submit(self, *data: bytes, at: int = 0, within: float = PATIENCE) -> list[dict[str, Any]]:
         """Hand records in at a node, and return the answers in the order in which they come."""
         bus, answers = self.bus(at), asyncio.Queue[bytes]()
         inbox = bus.nc.new_inbox()
@@ -209,24 +208,21 @@ class Table:
         subscription = await bus.nc.subscribe(inbox, cb=take)
         for each in data:
             await bus.put(self.nodes[at].subjects(GAME).submit(str(Cid.of(each))), each, {ANSWER: inbox})
-        found = [codec.decode(await asyncio.wait_for(answers.get(), PATIENCE)) for _ in data]
+        found = [codec.decode(await asyncio.wait_for(answers.get(), within)) for _ in data]
         await subscription.unsubscribe()
         return found  # type: ignore[return-value]
 
     async def submit_patiently(self, data: bytes) -> list[dict[str, Any]]:
         """Hand a record in as a player would whose broker is away: again and again."""
-        for _ in range(100):
+
+        async def answered() -> list[dict[str, Any]]:
             try:
-                return await self.submit(data)
-            except (Unavailable, TimeoutError):
-                await asyncio.sleep(0.05)
-        raise AssertionError("the broker does not come back")
+                return await self.submit(data, within=5)
+            except TimeoutError:
+                return []  # the answer went down with the broker, which keeps none
+
+        return await until_async(answered, what="the broker is back")
 
     async def declare(self, node: Node) -> None:
         """Declare a node's streams, as its start or its broker's restart does."""
-        for _ in range(100):
-            try:
-                await declare_all(self.bus(self.nodes.index(node)).js, node)
-                return
-            except Unavailable:
-                await asyncio.sleep(0.05)
+        await until_async(lambda: declare_all(self.bus(self.nodes.index(node)).js, node))

@@ -132,7 +132,7 @@ async def test_a_late_joiner_with_a_backfilled_source_accuses_nobody(
     shelves["alma"].put(*told)
     shelves["bela"].put(*told)
     service = await table.up("alma")
-    await until(lambda: service.games[0].health()["size"] >= 300, 30)
+    await until(lambda: service.games[0].health()["size"] >= 300)
     await table.up("bela")
     follower = follower_of(table)
     await settled(follower, 300)

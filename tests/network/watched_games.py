@@ -57,4 +57,4 @@ def found(follower: Follower) -> int:
 
 async def settled(follower: Follower, count: int) -> None:
     """Wait until the follower's source has found so many, and nothing is awaited."""
-    await until(lambda: found(follower) >= count and follower.withholding.waiting == 0, 30)
+    await until(lambda: found(follower) >= count and follower.withholding.waiting == 0)
