@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Mapping
+from typing import Final
 
 from weighbridge.ledger import chunks_of
+
+PAUSE: Final = 0.02
+"""Seconds: twice to three times as long as encoding one piece takes."""
 
 
 class Preparing:
@@ -14,8 +19,10 @@ class Preparing:
     Encoding a large table takes a tenth of a second and more, in which nothing would be folded or signed.
     """
 
-    def __init__(self, size: int, cells: Mapping[str, bytes]) -> None:
+    def __init__(self, size: int, cells: Mapping[str, bytes], pause: float = PAUSE) -> None:
+        """Begin. `pause`: seconds between two pieces, in which other threads go on."""
         self.size = size
+        self._pause = pause
         self.count = len(cells)
         self._cells = cells
         self._chunks: list[bytes] | None = None
@@ -35,4 +42,8 @@ class Preparing:
         return self._chunks
 
     def _work(self) -> None:
-        self._chunks = list(chunks_of(self._cells))
+        found: list[bytes] = []
+        for chunk in chunks_of(self._cells):
+            found.append(chunk)
+            time.sleep(self._pause)
+        self._chunks = found

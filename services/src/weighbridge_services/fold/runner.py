@@ -13,7 +13,7 @@ from weighbridge.plugins import CannotRun
 
 from weighbridge_services import metrics
 from weighbridge_services.fold.decide import addressee, opened_questions, question_message
-from weighbridge_services.fold.preparing import Preparing
+from weighbridge_services.fold.preparing import PAUSE, Preparing
 from weighbridge_services.folding.errors import NotFolding, RefoldDiffers
 from weighbridge_services.folding.replaying import Moving, NoLog, from_snapshot, from_start, replay
 from weighbridge_services.folding.rulesets import RuleSets
@@ -251,19 +251,19 @@ class Runner:
         newest = self.store.snapshots.newest() or 0
         # The larger the table, the rarer: to keep it costs by its size, to fold from there by the entries since.
         if self._preparing is None and count and fold.size - newest >= max(self._every, newest // SHARE):
-            self._preparing = self._prepared()
+            self._preparing = self._prepared(PAUSE)
 
-    def _prepared(self) -> Preparing | None:
+    def _prepared(self, pause: float) -> Preparing | None:
         if self._moving is None or self._moving.absent is not None or not self._moving.fold.size:
             return None
         snapshot = self._moving.fold.snapshot()
-        return Preparing(snapshot.size, snapshot.cells)
+        return Preparing(snapshot.size, snapshot.cells, pause)
 
     def _keep_snapshot(self, prepared: Preparing) -> None:
         self.store.save_snapshot(prepared.size, prepared.chunks(), prepared.count, KEPT_SNAPSHOTS)
 
     def save(self) -> None:
         """Keep a snapshot of the fold as it stands."""
-        prepared = self._prepared()
+        prepared = self._prepared(0.0)
         if prepared is not None:
             self._keep_snapshot(prepared)
