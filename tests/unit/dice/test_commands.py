@@ -17,7 +17,7 @@ from weighbridge.dice import round_after
 from weighbridge.local_chain import LocalChain
 from weighbridge.log.entries import Listed, make_entry
 from weighbridge.logfile import log_to_car, log_to_jsonl
-from weighbridge_services import cli, installed
+from weighbridge_services import cli
 from weighbridge_services.commands import _dice_check, _dicing
 
 FOLDER = Path(__file__).parents[2] / "vectors"
@@ -345,7 +345,11 @@ def rolled_log() -> list[Listed]:
 def test_a_check_reads_a_log_in_either_form(
     dice: Any, tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(installed, "ruleset_named", lambda name: {"coin": RULES}[name])
+    info = tmp_path / "site" / "coin_toy-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: coin-toy\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[weighbridge.rulesets]\ncoin = coin:RULES\n")
+    monkeypatch.syspath_prepend(str(info.parent))
     entries = rolled_log()
     pieces = log_to_jsonl(entries) if form == "jsonl" else log_to_car(entries, entries[-1].cid)
     path = tmp_path / f"log.{form}"
