@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from repo_making import ALICE, BOB, MOVES, NOW, Key, Made
 from weighbridge.ports import Given, Pause, Refused
 from weighbridge.repos import open_carried
-from weighbridge_atproto import open_firehose, open_jetstream, open_repository
+from weighbridge_atproto import open_firehose, open_jetstream, open_keys, open_network, open_repository
 from weighbridge_atproto.jetstream import Jetstream, read_hint
 from weighbridge_atproto.keeping import Keeping, KeepingBroken
 from weighbridge_atproto.settings import read_settings
@@ -44,6 +44,13 @@ def move(text: str) -> dict[str, str]:
         pytest.param(open_firehose, {"collections": ["*"]}, id="everything-watched"),
         pytest.param(open_firehose, {"collections": "town"}, id="collections-a-text"),
         pytest.param(open_firehose, {"repos": ["alice"]}, id="repos-by-name"),
+        pytest.param(open_firehose, {"host": "relay.delve.town"}, id="a-host-without-https"),
+        pytest.param(open_firehose, {"host": "http://relay.delve.town"}, id="a-host-over-http"),
+        pytest.param(open_firehose, {"host": "https://relay.delve.town/xrpc/x"}, id="a-host-with-a-path"),
+        pytest.param(open_firehose, {"host": "http://127.0.0.1:2583"}, id="loopback-without-development"),
+        pytest.param(open_network, {"hosts": ["https://10.0.0.1"]}, id="a-private-host-among-several"),
+        pytest.param(open_network, {"index": "https://relay.delve.local"}, id="an-index-that-is-not-public"),
+        pytest.param(open_keys, {"directory": "plc.directory"}, id="a-directory-without-https"),
         pytest.param(open_repository, {"repos": []}, id="no-repos"),
         pytest.param(open_repository, {"file": "x.car"}, id="a-file-without-a-document"),
         pytest.param(

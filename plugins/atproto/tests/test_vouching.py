@@ -276,7 +276,7 @@ def test_every_source_of_this_plugin_comes_with_a_voucher(tmp_path: Any) -> None
     async def main() -> None:
         for opener in (open_firehose, open_repository, open_keys):
             assert isinstance(opener, OpensVoucher)
-            voucher = opener.open_voucher({"game": GAME, "host": "https://pds.test"}, str(tmp_path))
+            voucher = opener.open_voucher({"game": GAME, "host": "https://pds.delve.town"}, str(tmp_path))
             key = FIRST.public.did_key
             assert (await voucher.vouch(KeyAsked(key, key, DOC, BEGIN))).verdict == "vouched"
             await voucher.close()

@@ -11,6 +11,8 @@ import msgspec
 from weighbridge.ports import Refused
 from weighbridge.repos import is_did, is_nsid, parse_record_uri
 
+from weighbridge_atproto.documents import host_address
+from weighbridge_atproto.guarded import check_url
 from weighbridge_atproto.resolving import DIRECTORY
 from weighbridge_atproto.watching import Watched
 
@@ -81,6 +83,7 @@ def read_settings(given: Mapping[str, Any], *needed: str) -> Settings:
     for each in settings.collections:
         if not is_nsid(each[:-2] + ".x" if each.endswith(".*") else each):
             raise BadSettings(f"{each!r:.200} among `collections` is no NSID", setting="collections")
+    _check_addresses(settings)
     if settings.development:
         print(
             "weighbridge: DEVELOPMENT: this source asks loopback addresses, over http too; never do so where others"
@@ -88,6 +91,21 @@ def read_settings(given: Mapping[str, Any], *needed: str) -> Settings:
             file=sys.stderr,
         )
     return settings
+
+
+def _check_addresses(settings: Settings) -> None:
+    """Check that what is to be asked can be: else it is asked in vain for ever."""
+    hosts = [("host", settings.host), *(("hosts", each) for each in settings.hosts)]
+    for name, url in [*hosts, ("index", settings.index), ("directory", settings.directory)]:
+        try:
+            if url:
+                check_url(url, settings.development)
+            if url and name.startswith("host"):
+                host_address(url)
+        except Refused as error:
+            raise BadSettings(
+                f"`{name}` is no https:// address of a host: {error.message}", setting=name
+            ) from error
 
 
 def path_in(folder: str, name: str) -> Path:
