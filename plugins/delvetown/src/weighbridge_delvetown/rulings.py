@@ -9,18 +9,22 @@ from weighbridge.contract import Context, Docket, Ruling, Table
 from weighbridge_delvetown.names import MOVE, SHEET, id_of, move_id, split
 from weighbridge_delvetown.places import refresh_turf
 from weighbridge_delvetown.sheets import allow_abilities, strike_abilities, strike_sheet
-from weighbridge_delvetown.vouches import rule_vouch
+from weighbridge_delvetown.vouches import ANSWERS, rule_vouch
 from weighbridge_delvetown.xp import strike_claim
+
+_OPTIONS = ("allow", "strike", *ANSWERS)
 
 Ability = tuple[str, int]
 """Whose ability and which: the sheet's DID and a number from 1."""
 
 
 def ruling_of(docket: Docket) -> Ruling | None:
-    """Return what a record rules on, as far as the kernel must know."""
+    """Return what a record rules on, as far as the kernel must know. An answer that is no option rules on nothing."""
     value = docket.value if isinstance(docket.value, dict) else {}
     kind = value.get("kind")
     if docket.collection != MOVE or kind not in ("strike", "rule"):
+        return None
+    if kind == "rule" and value["answer"] not in _OPTIONS:
         return None
     effect: Literal["void", "release", "answer"] = "answer"
     if kind == "strike":
