@@ -148,6 +148,12 @@ def test_an_ask_that_is_refused_says_what_its_report_says() -> None:
     assert said["a2"] == ("The day's ration of action moves, 1, is used (§2).",)
 
 
+@pytest.mark.parametrize("path", files(), ids=lambda path: path.stem)
+def test_nothing_is_said_twice_of_one_change(path: Path) -> None:
+    for change, says in told(json.loads(path.read_bytes())):
+        assert len(set(says)) == len(says), (change.key, says)
+
+
 def test_cells_that_only_the_fold_reads_have_no_words() -> None:
     game = Game(RULES, season_of(*PLAYERS, prompt(), ask("ann", "a1")))
     watch = Watch(game.fold())

@@ -32,7 +32,8 @@ def of_ask(facts: Facts) -> Iterator[str]:
 def _stands(facts: Facts, ask: Ask) -> Iterator[str]:
     act = ask.act
     yield f"listed on {facts.day}, and counts."
-    for reason in act.get("why", ()):
+    # The prompt's target and the ask's own often give the same reason, which is said once.
+    for reason in dict.fromkeys(act.get("why", ())):
         yield f"position {reason} (§7)." if not reason.startswith("effect") else f"{reason} (§7)."
     yield f"position {ask.after['position']}, effect {ask.after['effect']}, from the board as it stood then (§7)."
     yield f"pool {ask.after['pool']}: {_pool(ask)} (§4)."
