@@ -69,11 +69,18 @@ BAD: list[Any] = [
     pytest.param({"abilities": ["e\u0301" * 151]}, ["$.abilities[0]"], id="151 letters of two code points"),
     pytest.param({"abilities": ["a", "b"]}, ["$.abilities"], id="two abilities"),
     pytest.param({"name": 7, "dots": {"fetch": 9}}, ["$.name", "$.dots.fetch"], id="several of both kinds"),
+    pytest.param(
+        {"abilities": ["a", 7, "a" * 301]}, ["$.abilities", "$.abilities[1]", "$.abilities[2]"],
+        id="three abilities, one of them a number, one too long",
+    ),
+    pytest.param(
+        {"look": "\ud800", "dots": {"fetch": 9}}, ["$.look", "$.dots.fetch"], id="half a surrogate pair, and more"
+    ),
     pytest.param({"luck": 1.5}, ["$.luck"], id="a fraction in a field that nobody knows"),
     pytest.param({"luck": 2**80}, ["$"], id="a number past 64 bits"),
     pytest.param({"luck": {"$link": "x"}}, ["$"], id="a link that is none"),
     pytest.param({"look": "a" * 300_000}, ["$.look"], id="a look of 300,000 letters"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("fields", "paths"), BAD)

@@ -34,9 +34,9 @@ def check_sheet(value: Any, rules: Options | None = None) -> Shape:
 def _countable(sheet: Mapping[str, Any]) -> dict[str, Any]:
     """Return what of a sheet can be counted; what is of a wrong type is a problem of its own already."""
     dots, abilities = sheet.get("dots"), sheet.get("abilities")
-    texts = (
-        abilities if isinstance(abilities, list) and all(isinstance(each, str) for each in abilities) else []
-    )
+    listed = abilities if isinstance(abilities, list) else []
+    # What is no text keeps its place, so that the others are counted and measured in theirs.
+    texts = [each if isinstance(each, str) else "" for each in listed]
     return {"dots": dots if isinstance(dots, dict) else {}, "abilities": texts}
 
 

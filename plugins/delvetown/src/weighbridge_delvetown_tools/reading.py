@@ -83,6 +83,8 @@ def _no_record(value: Any, path: str, depth: int) -> Iterator[Problem]:
         yield Problem(path, "stands there twice, and a key stands once")
     elif isinstance(value, float):
         yield Problem(path, f"a record holds whole numbers only, not {value!r}")
+    elif isinstance(value, str) and any("\ud800" <= each <= "\udfff" for each in value):
+        yield Problem(path, "holds half of a surrogate pair, and a record's text is UTF-8")
     elif isinstance(value, dict | list) and depth >= MAX_NESTING:
         yield Problem(path, f"a record nests {MAX_NESTING} deep at most")
     elif isinstance(value, dict):
