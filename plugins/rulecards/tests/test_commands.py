@@ -63,6 +63,27 @@ def test_a_file_that_holds_no_cards_is_refused(
     assert "bad-card-file" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{"system": "classic-d20", "cards": [{"if": "true", "if": "false"}]}', "'if' stands twice"),
+        ("[" * 200_000, "nests too deep"),
+    ],
+    ids=["a key twice", "too deep"],
+)
+def test_a_file_that_readers_would_not_read_alike_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, says: str
+) -> None:
+    for command in ("check", "say", "graph", "try"):
+        assert main(["cards", command, write(tmp_path, text)]) == 2
+        assert says in capsys.readouterr().err
+
+
+def test_a_misspelt_shipped_system_is_told_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cards", "parse", "When they rest → +1 xp", "--system", "clasic-d20"]) == 2
+    assert "no shipped system clasic-d20; the nearest is classic-d20" in capsys.readouterr().err
+
+
 def test_say_prints_sentences_and_refuses_bad_cards(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

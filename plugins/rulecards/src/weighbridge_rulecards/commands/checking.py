@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path  # conformance: forbidden-import: a command, which no fold imports
 from typing import Any
 
 from weighbridge_rulecards.card_reading import CardReader
@@ -17,6 +18,7 @@ from weighbridge_rulecards.commands.terminal import (
 )
 from weighbridge_rulecards.forms import Forms
 from weighbridge_rulecards.formula_reading import Wrong
+from weighbridge_rulecards.nearest import hint
 from weighbridge_rulecards.reader import Reader
 from weighbridge_rulecards.shipped import SHIPPED
 from weighbridge_rulecards.system_reading import read_system
@@ -81,8 +83,10 @@ def say_cards(args: Any) -> int:
 
 def parse_sentence(args: Any) -> int:
     """Print the data that a sentence says."""
-    value = args.system if args.system in SHIPPED else load(args.system).get("system")
-    system, problems = read_system(value, "$.system")
+    named = args.system in SHIPPED
+    if not named and not Path(args.system).exists():
+        raise BadCards(f"--system: {hint(args.system, SHIPPED, 'shipped system')}; and there is no such file")
+    system, problems = read_system(args.system if named else load(args.system).get("system"), "$.system")
     if problems:
         raise BadCards("; ".join(f"{each.path}: {each.says}" for each in problems))
     forms = Forms(system)

@@ -54,11 +54,23 @@ def ask(prompt: str) -> str | None:
     return line.strip(" \r\n\t") if line else None
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    # Of two `if`s JSON's readers take the last: what is read would not be what runs.
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {key[:64]!r} stands twice in one object")
+        found[key] = value
+    return found
+
+
 def load(path: str) -> dict[str, Any]:
     """Read a JSON object from a file."""
     try:
-        found = json.loads(Path(path).read_bytes())
-    except (ValueError, RecursionError) as error:
+        found = json.loads(Path(path).read_bytes(), object_pairs_hook=_once)
+    except RecursionError as error:
+        raise BadCardFile(f"{path} nests too deep to hold cards") from error
+    except ValueError as error:
         raise BadCardFile(f"{path} is no JSON: {error}") from error
     if not isinstance(found, dict):
         raise BadCardFile(f"{path} must hold an object: system and cards, or system and pairs")
