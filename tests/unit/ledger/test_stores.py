@@ -217,6 +217,18 @@ def test_blocks_stored_together_may_be_there_already_or_come_twice(ledger: Ledge
     assert ledger.verify().sound
 
 
+@pytest.mark.parametrize("size", [10, 100_000], ids=["remembered", "read-again"])
+def test_a_leaf_and_its_delta_can_be_read_in_the_batch_that_appends_them(ledger: Ledger, size: int) -> None:
+    transcript, delta = ledger.transcript(ORIGIN), encode("x" * size)
+    with ledger.batch():
+        for number in range(3):
+            transcript.append(LISTED[number].cid, delta)
+            assert transcript.leaf(number).entry == LISTED[number].cid
+            assert transcript.delta(number) == delta
+    assert [leaf.entry for leaf in transcript.leaves()] == [each.cid for each in LISTED[:3]]
+    assert ledger.verify().sound
+
+
 def test_two_roots_of_one_size_are_kept_as_evidence_and_refused(ledger: Ledger) -> None:
     checkpoints = ledger.checkpoints(GAME)
     assert checkpoints.put(3, b"a" * 32, b"one")

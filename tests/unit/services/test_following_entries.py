@@ -8,7 +8,7 @@ from weighbridge.cid import Cid
 from weighbridge.errors import Refused
 from weighbridge.log import make_entry
 from weighbridge_services.following import listed_in, remember
-from weighbridge_services.following.entries import RECENT
+from weighbridge_services.following.entries import LARGE, RECENT
 from weighbridge_services.ingest.opening import log_message
 
 GAME = "at://did:key:z6MkehRgf7yJbgaGfYsdoAsKdBPE3dj2CYhowQdcjqSJgvVd/example.coin.root/town"
@@ -39,3 +39,19 @@ def test_a_record_that_the_entry_does_not_name_is_refused_whatever_was_remembere
     forged = codec.encode({"entry": listed.data, "record": codec.encode({"a": Cid.of(b"")}), "proof": None})
     with pytest.raises(Refused):
         listed_in(forged)
+
+
+def test_a_large_one_is_not_remembered_and_read_again() -> None:
+    listed = make_entry(
+        None,
+        game=GAME,
+        at=7,
+        op="create",
+        uri=GAME,
+        author=GAME.split("/")[2],
+        record=codec.encode("x" * LARGE),
+    )
+    message = log_message(listed, b"")
+    remember(message, listed)
+    assert listed_in(message) == listed
+    assert listed_in(message) is not listed

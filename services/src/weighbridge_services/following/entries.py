@@ -17,6 +17,8 @@ from weighbridge_services.wire.errors import Again
 
 RECENT: Final = 4_096
 """Messages whose entries are remembered: the services of one process read each of them one after the other."""
+LARGE: Final = 16_384
+"""Bytes of a message that is not remembered."""
 
 
 class OwnLogDiffers(Broken):
@@ -107,8 +109,11 @@ def listed_in(data: bytes) -> Listed | None:
 def remember(data: bytes, listed: Listed) -> None:
     """Take note of what a message holds: of one that this process has made itself, or has read and verified.
 
-    Whoever reads the very same bytes need not read them again: the services of a node all read its log.
+    Whoever reads the very same bytes need not read them again: the services of a node all read its log. A large
+    one is read again all the same: a log of nothing else must not fill the memory.
     """
+    if len(data) > LARGE:
+        return
     if len(_recent) >= RECENT:
         with contextlib.suppress(KeyError):  # another thread may have been faster
             _recent.popitem(last=False)

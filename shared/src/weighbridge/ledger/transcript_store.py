@@ -14,6 +14,8 @@ from weighbridge.log.merkle import MerkleLog
 
 TAIL: Final = 4_096
 """Leaves whose deltas are remembered: what was just appended is published next."""
+LARGE: Final = 16_384
+"""Bytes of a delta that is read again instead."""
 
 
 class Leaf(NamedTuple):
@@ -64,7 +66,8 @@ class TranscriptStore:
             index, where = self.size, place(self._series.claim(), self.size)
             self._new.append((where, data, cid, delta))
             self._tail.pop(index - TAIL, None)
-            self._tail[index] = Leaf(entry, cid), delta
+            if len(delta) <= LARGE:
+                self._tail[index] = Leaf(entry, cid), delta
             return self._series.append(data)
 
     def _write(self) -> None:
@@ -87,6 +90,7 @@ class TranscriptStore:
         check_index(index, self.size, f"the transcript {self.origin}")
         if index in self._tail:
             return self._tail[index][0]
+        self._write()  # it may be of this very batch
         where = place(self._series.id, index)
         found = self._db.fetch(
             "leaf", self._label(index), "SELECT data, sum FROM leaf WHERE place = ?", (where,)
