@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from ingest_games import GAME, CoinPlugins, Table
 from nodes import World, until, until_async
-from repo_making import ALICE, Key, Made
+from repo_making import ALICE, BOB, Key, Made
 from test_ingest_following import NOW, Crooked, finding
 from weighbridge import codec
 from weighbridge.cid import Cid
+from weighbridge.fold import grades
 from weighbridge.identity import open_envelope
 from weighbridge.log.entries import Listed, make_entry
 from weighbridge.ports import KeyAsked, Vouched
@@ -111,17 +112,19 @@ async def up(table: Table, name: str = "bela") -> Follower:
     return follower
 
 
-async def write(crooked: Crooked, did: str, key: Key, rkey: str = "a") -> Listed:
-    """List a record of somebody's repository as signed with a key, its proof sound down to that."""
+async def write(crooked: Crooked, did: str, key: Key, rkey: str = "a", *, end: bool = False) -> Listed:
+    """List a record of somebody's repository, or its end, as signed with a key, its proof sound down to that."""
     repo, path = Made(did, key), f"{NOTES}/{rkey}"
     value = {"$type": NOTES, "game": GAME, "text": "hello"}
     repo.commit({path: value})
+    if end:
+        repo.commit({path: None})
     assert repo.last is not None
-    proved = Proved(repo.last, repo.tree.get(path), codec.encode(value))
+    proved = Proved(repo.last, repo.tree.get(path), None if end else codec.encode(value))
     opened = open_carried(carry(f"at://{did}/{path}", key.public.did_key, DOC, proved, repo.tree.prove(path)))
     listed = make_entry(
-        crooked.last, game=GAME, at=NOW, op="create", uri=str(opened.uri), author=did, record=opened.record,
-        prov=opened.prov,
+        crooked.last, game=GAME, at=NOW, op="delete" if end else "create", uri=str(opened.uri), author=did,
+        record=opened.record, prov=opened.prov,
     )  # fmt: skip
     await crooked.list(listed, log_message(listed))
     await crooked.sign()
@@ -212,6 +215,28 @@ async def test_one_dark_host_holds_up_nobody_and_the_receipts_say_what_is_unprov
     await write(crooked, ALICE, FIRST, "b")
     assert await unproved_at(table, 5) == []
     assert len(keys.asked) == 1
+
+
+async def test_who_is_dark_hides_no_end_of_another_s_record_from_the_receipts(
+    table: Table, keys: Keys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A receipt names only so many spans: what lies between unproved entries is named with them, and an end last."""
+    monkeypatch.setattr(grades, "MOST_SPANS", 2)
+    keys.say(BOB, "vouched")
+    crooked = await laid(table)
+    await up(table)
+    await write(crooked, ALICE, FIRST, "a")
+    for rkey in "wxyz":
+        await write(crooked, BOB, SECOND, rkey)
+    await write(crooked, ALICE, FIRST, "b")
+    await write(crooked, BOB, SECOND, "z", end=True)
+    await write(crooked, ALICE, FIRST, "c")
+    assert [each.entry.op for each in crooked.entries[2:]] == [*["create"] * 6, "delete", "create"]
+    assert await unproved_at(table, 10) == [[2, 8], [9, 10]]
+    await table.down("bela")
+    await up(table)
+    await write(crooked, ALICE, FIRST, "d")
+    assert await unproved_at(table, 11) == [[2, 8], [9, 11]]
 
 
 async def test_what_a_quorum_has_seen_of_what_is_unproved_here_is_counted_as_the_fold_tells_it(

@@ -300,3 +300,19 @@ def test_spans_name_every_entry_that_they_are_made_of_and_are_never_too_many(
     if len(spans) < MOST_SPANS:
         assert within == named
     assert all(name(spans, seq) for seq in within)
+
+
+@given(
+    st.sets(st.integers(0, 2_000), max_size=400),
+    st.lists(st.integers(0, 2_000), max_size=100, unique=True),
+    st.integers(0, 2_100),
+)
+def test_what_is_to_be_kept_apart_is_not_named_for_what_lies_around_it(
+    seqs: set[int], apart: list[int], size: int
+) -> None:
+    apart = [each for each in apart if each not in seqs]
+    spans = spans_of(sorted(seqs), size, apart)
+    assert are_in_order(spans, size)
+    assert all(name(spans, seq) for seq in seqs if seq < size)
+    # The newest of them, however many other entries are unproved.
+    assert not any(name(spans, seq) for seq in apart[1 - MOST_SPANS :])

@@ -17,7 +17,9 @@ from weighbridge_services.ingest.store import Store
 from weighbridge_services.subjects import token
 
 MANY: Final = 4_096
-"""Unproved entries that a receipt takes apart; of more it says that all from the first on are unproved."""
+"""Unproved entries that a receipt takes apart, the newest; of more it says that all before these are unproved."""
+APART: Final = 1_024
+"""Ends of records and newly proved entries, the newest, that a receipt does not name for those around them."""
 GOOD_FOR: Final = 3_600_000_000
 """For how long (µs) after it was vouched for a key needs no new asking."""
 
@@ -74,11 +76,16 @@ def waiting_of(entry: Entry) -> Waiting | None:
     return Waiting(Pair(entry.author, prov["key"]), str(prov["doc"]), entry.at)
 
 
-def unproved_in(seqs: Sequence[int], size: int) -> tuple[Span, ...]:
-    """Return what a receipt of so many entries names as unproved, of ascending entries."""
-    if seqs and seqs[0] < size and len(seqs) > MANY:
-        return ((seqs[0], size),)
-    return spans_of(seqs, size)
+def unproved_in(seqs: Sequence[int], size: int, apart: Sequence[int] = ()) -> tuple[Span, ...]:
+    """Return what a receipt of so many entries names as unproved, of ascending entries.
+
+    `apart`: entries, the newest last, that are proved, and that it matters most not to name with those around them.
+    """
+    spans = spans_of(seqs[-MANY:], size, apart)
+    if len(seqs) <= MANY or seqs[0] >= size:
+        return spans
+    before = spans[0][1] if spans else min(size, seqs[-MANY])
+    return ((seqs[0], before), *spans[1:])
 
 
 class Counts(msgspec.Struct, frozen=True):

@@ -8,13 +8,14 @@ entry goes on, named as unproved in the receipts, until somebody answers.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 import structlog
 from weighbridge import codec
 from weighbridge.errors import Refused, Unavailable
+from weighbridge.fold.deletions import is_proved_deletion
 from weighbridge.fold.grades import Span
 from weighbridge.identity import OperatorRecord
 from weighbridge.log.entries import Listed
@@ -23,6 +24,7 @@ from weighbridge.ports import OpensVoucher, Vouched, Voucher
 from weighbridge_services.ending import end_tasks
 from weighbridge_services.ingest.following import Fault, Taken, bad_proof
 from weighbridge_services.ingest.proved import (
+    APART,
     Counts,
     Found,
     Kept,
@@ -62,6 +64,7 @@ class Proving:
         self._kept = Kept(setting.store)
         self._found: dict[Pair, Found] = {}
         self._waiting: dict[int, Waiting] = {}
+        self._apart: deque[int] = deque(maxlen=APART)
         self._asking: dict[Pair, asyncio.Task[None]] = {}
         self._tried: Counter[Pair] = Counter()
         self._next: dict[Pair, float] = {}
@@ -90,6 +93,8 @@ class Proving:
         """Take up what the ledger holds. In the ledger's thread."""
         self._found, self._waiting, self._counts = self._kept.load()
         self._false = any(each.verdict == "contradicted" for each in self._found.values())
+        store = self._setting.store
+        self._note_ends(store.listed(max(0, store.size - APART), store.size))
 
     async def close(self) -> None:
         """Ask no more."""
@@ -146,11 +151,17 @@ class Proving:
         operators = await self._setting.store.run(self._kept.keep, entries, waiting, counts)
         self._waiting |= waiting
         self._counts = counts
+        self._note_ends(entries)
         return operators
 
     def unproved(self, size: int) -> tuple[Span, ...]:
         """Return what a receipt of so many entries names as unproved."""
-        return unproved_in(list(self._waiting), size)
+        return unproved_in(list(self._waiting), size, self._apart)
+
+    def _note_ends(self, entries: Iterable[Listed]) -> None:
+        """Remember ends of records that are proved here: a quorum has to see them, whoever lists what around them."""
+        ends = (each.entry.seq for each in entries if is_proved_deletion(each.entry))
+        self._apart.extend(seq for seq in ends if seq not in self._waiting)
 
     async def late_fault(self) -> Fault | None:
         """Return what is wrong with an entry that was kept before it was known that its key is not its author's."""
@@ -196,6 +207,7 @@ class Proving:
         self._tried.pop(pair, None)
         for seq in proved:
             self._waiting.pop(seq, None)
+        self._apart.extend(proved)
 
     def _proved(self, asked: Waiting) -> list[int]:
         """Return the entries that wait for this answer: listed no later than what was asked about."""

@@ -49,10 +49,11 @@ def name(spans: Sequence[Sequence[int]], seq: int) -> bool:
     return place >= 0 and seq < spans[place][1]
 
 
-def spans_of(seqs: Sequence[int], size: int) -> tuple[Span, ...]:
+def spans_of(seqs: Sequence[int], size: int, apart: Sequence[int] = ()) -> tuple[Span, ...]:
     """Return spans, `MOST_SPANS` at most, that name these ascending entries of the first `size`.
 
-    Too many are made fewer by joining neighbours: more is named then than is meant, and never less.
+    Too many are made fewer by joining neighbours: more is named then than is meant, and never less. Those between
+    which an entry of `apart` lies are joined last, the later in `apart` the later; of others the nearest first.
     """
     spans: list[Span] = []
     for seq in seqs:
@@ -64,7 +65,8 @@ def spans_of(seqs: Sequence[int], size: int) -> tuple[Span, ...]:
             spans.append((seq, seq + 1))
     if len(spans) <= MOST_SPANS:
         return tuple(spans)
-    gaps = sorted(range(1, len(spans)), key=lambda n: (spans[n - 1][1] - spans[n][0], n))
+    held = {bisect_right(spans, seq, key=itemgetter(0)): order for order, seq in enumerate(apart, 1)}
+    gaps = sorted(range(1, len(spans)), key=lambda n: (-held.get(n, 0), spans[n - 1][1] - spans[n][0], n))
     starts = sorted(gaps[: MOST_SPANS - 1])
     joined = zip([0, *starts], [*starts, len(spans)], strict=True)
     return tuple((spans[first][0], spans[after - 1][1]) for first, after in joined)
