@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # conformance: forbidden-import: a command, which no fold imports
 from typing import Any
 
 from weighbridge_rulecards.card_reading import CardReader
@@ -10,6 +9,7 @@ from weighbridge_rulecards.cards import parse, render
 from weighbridge_rulecards.commands.terminal import (
     BadCards,
     BadSentence,
+    is_there,
     load,
     read_file,
     rules_of,
@@ -84,7 +84,7 @@ def say_cards(args: Any) -> int:
 def parse_sentence(args: Any) -> int:
     """Print the data that a sentence says."""
     named = args.system in SHIPPED
-    if not named and not Path(args.system).exists():
+    if not named and not is_there(args.system):
         raise BadCards(f"--system: {hint(args.system, SHIPPED, 'shipped system')}; and there is no such file")
     system, problems = read_system(args.system if named else load(args.system).get("system"), "$.system")
     if problems:

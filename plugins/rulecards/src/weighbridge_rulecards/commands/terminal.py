@@ -59,9 +59,14 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f"the key {key[:64]!r} stands twice in one object")
+            raise ValueError(f"the key {key[:64]!a} stands twice in one object")
         found[key] = value
     return found
+
+
+def is_there(path: str) -> bool:
+    """Say whether something is there under a path."""
+    return Path(path).exists()
 
 
 def load(path: str) -> dict[str, Any]:
