@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from repo_making import ALICE, BOB, MOVES, NOW, Key, Made
 from weighbridge.ports import Given, Pause, Refused
-from weighbridge.repos import open_carried
+from weighbridge.repos import RAW, Cid, open_carried
 from weighbridge_atproto import open_firehose, open_jetstream, open_keys, open_network, open_repository
 from weighbridge_atproto.jetstream import Jetstream, read_hint
 from weighbridge_atproto.keeping import Keeping, KeepingBroken
@@ -80,6 +80,20 @@ def test_a_file_that_is_none_of_ours_is_broken(tmp_path: Path):
     with pytest.raises(KeepingBroken) as broken:
         Keeping(tmp_path / "x.db")
     assert broken.value.code == "atproto-store"
+
+
+def test_a_host_that_shows_another_document_each_time_fills_no_disk():
+    keeping = Keeping(None)
+    documents = [json.dumps({"id": BOB, "pad": f"{n}" * 50_000}).encode() for n in range(10, 40)]
+    others = b'{"id": "another"}'
+    keeping.keep_document(ALICE, Cid.of(others, RAW), others)
+    for data in (*documents, documents[-2]):
+        keeping.keep_document(BOB, Cid.of(data, RAW), data)
+    kept = [keeping.kept_document(Cid.of(data, RAW)) is not None for data in documents]
+    # Nine of some 100,000 bytes each are the last million; one that is shown again is the newest.
+    assert kept == [False] * 21 + [True] * 9
+    assert keeping.document(BOB) == documents[-2]
+    assert keeping.kept_document(Cid.of(others, RAW)) == others
 
 
 def test_what_is_written_in_a_batch_that_fails_is_not_written():

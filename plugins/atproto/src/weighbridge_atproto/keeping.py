@@ -31,6 +31,8 @@ CREATE TABLE IF NOT EXISTS records (did TEXT, path TEXT, cid BLOB NOT NULL, PRIM
     STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS documents (did TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS kept (cid BLOB PRIMARY KEY, data BLOB NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS kept_of (number INTEGER PRIMARY KEY AUTOINCREMENT, did TEXT NOT NULL, cid BLOB NOT NULL,
+    size INTEGER NOT NULL, UNIQUE (did, cid)) STRICT;
 CREATE TABLE IF NOT EXISTS histories (did TEXT PRIMARY KEY, data BLOB NOT NULL, at INTEGER NOT NULL)
     STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS found (number INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL,
@@ -41,6 +43,10 @@ CREATE TABLE IF NOT EXISTS found (number INTEGER PRIMARY KEY AUTOINCREMENT, kind
 _READY: Final = 0
 _HELD: Final = 1
 _WAITS: Final = 2
+
+
+MAX_DOCUMENTS: Final = 1_000_000
+"""Bytes of the documents of one DID that are kept: its host may show another one each time it is asked."""
 
 
 class KeepingBroken(Broken):
@@ -235,10 +241,24 @@ class Keeping:
         return data
 
     def keep_document(self, did: str, cid: Cid, data: bytes) -> None:
-        """Keep a DID document, as the newest and, under its CID, for good: listings name it."""
+        """Keep a DID document, as the newest and, under its CID, with those before it: listings name them.
+
+        Of a DID with very many the oldest are dropped.
+        """
         with self.batch():
             self._rows("INSERT OR REPLACE INTO documents VALUES (?, ?)", did, data)
             self._rows("INSERT OR IGNORE INTO kept VALUES (?, ?)", cid.raw, data)
+            self._rows(
+                "INSERT OR REPLACE INTO kept_of (did, cid, size) VALUES (?, ?, ?)", did, cid.raw, len(data)
+            )
+            total = 0
+            for number, raw, size in self._rows(
+                "SELECT number, cid, size FROM kept_of WHERE did = ? ORDER BY number DESC", did
+            ):
+                total += size
+                if total > MAX_DOCUMENTS:
+                    self._rows("DELETE FROM kept_of WHERE number = ?", number)
+                    self._rows("DELETE FROM kept WHERE cid = ?", raw)
 
     def drop_document(self, did: str) -> None:
         """Forget which document is the newest."""
