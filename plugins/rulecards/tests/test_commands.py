@@ -37,6 +37,18 @@ def test_check_prints_every_problem_with_its_path(tmp_path: Path, capsys: pytest
     assert "$.cards[0].then" in said
 
 
+def test_check_prints_json_for_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cards", "check", "--json", str(EXAMPLE)]) == 0
+    assert json.loads(capsys.readouterr().out) == {"holds": True, "problems": []}
+    card = {"id": "a", "name": "A", "when": {"on": "rest"}, "then": [{"kind": "xp", "amount": "1 / 0"}]}
+    assert (
+        main(["cards", "check", "--json", write(tmp_path, {"system": "classic-d20", "cards": [card]})]) == 1
+    )
+    said = json.loads(capsys.readouterr().out)
+    assert said["holds"] is False
+    assert [each["path"] for each in said["problems"]] == ["$.cards[0].then[0].amount"]
+
+
 def test_check_prints_what_a_pair_says_instead(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     card = {"when": {"on": "rest"}, "then": [{"kind": "xp", "amount": "25"}]}
     pairs = [

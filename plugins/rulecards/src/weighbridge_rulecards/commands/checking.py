@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+from weighbridge.contract import Problem
 
 from weighbridge_rulecards.card_reading import CardReader
 from weighbridge_rulecards.cards import parse, render
@@ -27,29 +30,30 @@ from weighbridge_rulecards.system_reading import read_system
 def check(args: Any) -> int:
     """Check a file: 0 it holds, 1 it does not, every problem printed with its path."""
     found = load(args.file)
-    if "pairs" in found:
-        return _check_pairs(found)
-    rules, problems = read_file(args.file)
-    say(*(f"{each.path}: {each.says}" for each in problems))
+    problems, holds = _check_pairs(found) if "pairs" in found else _check_cards(args.file)
+    if args.json:
+        listed = [{"path": each.path, "says": each.says} for each in problems]
+        say_json({"holds": not listed, "problems": listed})
+    else:
+        say(*([f"{each.path}: {each.says}" for each in problems] or [holds]))
+    return 1 if problems else 0
+
+
+def _check_cards(path: str) -> tuple[Sequence[Problem], str]:
+    rules, problems = read_file(path)
     if rules is None:
-        return 1
-    say(f"holds: {len(rules.cards)} cards, each read back from its sentence, in {rules.system.name}")
-    return 0
+        return problems, ""
+    return (), f"holds: {len(rules.cards)} cards, each read back from its sentence, in {rules.system.name}"
 
 
-def _check_pairs(found: dict[str, Any]) -> int:
+def _check_pairs(found: dict[str, Any]) -> tuple[Sequence[Problem], str]:
     reader = Reader()
     if reader.fields(found, "$", ("pairs",), ("system",)) is None:
-        say(*(f"{each.path}: {each.says}" for each in reader.problems))
-        return 1
+        return reader.problems, ""
     pairs = reader.items(found["pairs"], "$.pairs", 10_000)
     for at, pair in enumerate(pairs):
         _check_pair(reader, pair, f"$.pairs[{at}]", found.get("system"))
-    say(*(f"{each.path}: {each.says}" for each in reader.problems))
-    if reader.problems:
-        return 1
-    say(f"holds: {len(pairs)} pairs of sentence and card, both ways")
-    return 0
+    return reader.problems, f"holds: {len(pairs)} pairs of sentence and card, both ways"
 
 
 def _check_pair(reader: Reader, pair: Any, path: str, system: Any) -> None:
