@@ -37,6 +37,24 @@ def test_check_prints_every_problem_with_its_path(tmp_path: Path, capsys: pytest
     assert "$.cards[0].then" in said
 
 
+@pytest.mark.parametrize("system", ["clasic-d20", {"base": "classicd20"}], ids=["a name", "a base"])
+def test_cards_of_a_misspelt_system_are_judged_by_the_one_that_was_meant(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], system: Any
+) -> None:
+    card = {
+        "id": "a",
+        "name": "A",
+        "when": {"on": "clock", "clock": "renwon"},
+        "then": [{"kind": "xp", "amount": "1"}],
+    }
+    fine = {**card, "id": "b", "name": "B", "when": {"on": "clock", "clock": "renown"}}
+    assert main(["cards", "check", write(tmp_path, {"system": system, "cards": [card, fine]})]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in said][1:] == ["$.cards[0].when.clock"]
+    assert "the nearest is classic-d20" in said[0]
+    assert "the nearest is renown" in said[1]
+
+
 def test_check_prints_json_for_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cards", "check", "--json", str(EXAMPLE)]) == 0
     assert json.loads(capsys.readouterr().out) == {"holds": True, "problems": []}

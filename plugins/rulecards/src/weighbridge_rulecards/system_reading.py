@@ -23,12 +23,13 @@ from weighbridge_rulecards.names import (
     SYSTEM_ID,
     plain_fault,
 )
-from weighbridge_rulecards.nearest import hint
+from weighbridge_rulecards.nearest import distance, hint, nearest
 from weighbridge_rulecards.reader import Json, Reader
 from weighbridge_rulecards.shipped import SHIPPED
 from weighbridge_rulecards.system import Happening, System
 
 LISTS = ("stats", "checks", "tracks", "conditions", "pools", "items", "places", "people", "foes", "clocks")
+_MISSPELT = 3
 IN_NO_LIST = ("id", "name", "damage", "rest", "levels", "improve")
 
 
@@ -63,16 +64,24 @@ def _whole(reader: Reader, value: Any, path: str) -> Json | None:
         if value in SHIPPED:
             return SHIPPED[value]
         reader.wrong(path, hint(value, SHIPPED, "shipped system"))
-        return None
+        return _meant(value)
     found = reader.map(value, path)
     if found is None or "base" not in found:
         return found
     base = found["base"]
     if not isinstance(base, str) or base not in SHIPPED:
         reader.wrong(f"{path}.base", hint(str(base), SHIPPED, "shipped system"))
-        return None
+        meant = _meant(str(base))
+    else:
+        meant = SHIPPED[base]
     changes = {key: each for key, each in found.items() if key != "base"}
-    return _onto(SHIPPED[base], changes)
+    return None if meant is None else _onto(meant, changes)
+
+
+def _meant(name: str) -> Json | None:
+    """Return the shipped system that a misspelt name comes near, so that its cards are not told of names amiss."""
+    near = nearest(name, SHIPPED)[0]
+    return SHIPPED[near] if distance(name[:64], near) <= _MISSPELT else None
 
 
 def _onto(base: Json, changes: Json) -> Json:
