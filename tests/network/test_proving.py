@@ -217,6 +217,25 @@ async def test_one_dark_host_holds_up_nobody_and_the_receipts_say_what_is_unprov
     assert len(keys.asked) == 1
 
 
+async def test_who_has_long_been_dark_takes_no_turn_from_who_is_new(
+    table: Table, keys: Keys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = {"AT_ONCE": 1, "DARK_AT_ONCE": 1, "DARK_AFTER": 1, "RETRY": 0.01, "LONGEST": 10_000.0}
+    for name, value in made.items():
+        monkeypatch.setattr(proving, name, value)
+    keys.say(ALICE, "unavailable")
+    crooked = await laid(table)
+    follower = await up(table)
+    await write(crooked, ALICE, FIRST)
+    await until(lambda: len(keys.asked) == 1)
+    del keys.answers[ALICE]
+    await until(lambda: len(keys.asked) == 2)  # now she is being asked, and does not answer
+    await write(crooked, BOB, SECOND)
+    await until(lambda: keys.asked[-1].did == BOB)
+    keys.say(BOB, "vouched")
+    await until(lambda: follower.health()["grades"]["lister-says"] == 1)
+
+
 async def test_who_is_dark_hides_no_end_of_another_s_record_from_the_receipts(
     table: Table, keys: Keys, monkeypatch: pytest.MonkeyPatch
 ) -> None:

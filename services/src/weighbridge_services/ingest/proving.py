@@ -45,6 +45,10 @@ LONGEST: Final = 60.0
 """Seconds after which an answer is not waited for any more."""
 AT_ONCE: Final = 32
 """Askings at a time."""
+DARK_AT_ONCE: Final = 8
+"""Askings at a time, beside these, of those who have not answered for long: they may be very many."""
+DARK_AFTER: Final = 4
+"""Askings in vain after which one is among them."""
 RETRY: Final = 5.0
 RETRY_MOST: Final = 3_600.0
 LOOK: Final = 1.0
@@ -69,6 +73,7 @@ class Proving:
         self._tried: Counter[Pair] = Counter()
         self._next: dict[Pair, float] = {}
         self._slots = asyncio.Semaphore(AT_ONCE)
+        self._dark_slots = asyncio.Semaphore(DARK_AT_ONCE)
         self._hurried_until = 0.0
         self._counts = Counts()
         self._false = False
@@ -189,7 +194,8 @@ class Proving:
         return task
 
     async def _find(self, voucher: Voucher, waiting: Waiting) -> None:
-        async with self._slots:
+        dark = self._tried[waiting.pair] >= DARK_AFTER
+        async with self._dark_slots if dark else self._slots:
             at = self._setting.clock.now()
             vouched = await answer_of(voucher, waiting)
         found, pair = found_of(vouched, waiting, at), waiting.pair
