@@ -126,6 +126,27 @@ def test_a_fault_found_in_a_ruling_stands_however_far_the_past_is_folded_anew() 
     assert book.reports(strike) == ["rule-fault"]
 
 
+@pytest.mark.parametrize(
+    ("answer", "reports"), [(False, []), (1 << 70, ["rule-fault"]), ("yes", ["rule-fault"])]
+)
+def test_a_ruling_that_cannot_be_about_its_subject_leaves_standing_what_stood(
+    answer: Any, reports: list[str]
+) -> None:
+    def may_rule(self: Coin, docket: Docket, subject: Docket) -> Any:
+        return True if docket.value["kind"] == "strike" else answer
+
+    book = Book(type("Choosy", (Coin,), {"may_rule": may_rule})(), root=ROOT, scenario=True)
+    flip = book.put(ANN, "flip", {"call": "heads"})
+    strike = book.put(GM, "move", {"kind": "strike", "subject": flip})
+    struck = book.cells()
+    release = book.put(GM, "move", {"kind": "release", "subject": flip})
+    assert book.reports(release) == reports
+    assert book.fold.world.mark_of(flip).void == strike
+    assert {key: data for key, data in book.cells().items() if key in struck and "flip/" in key} == {
+        key: data for key, data in struck.items() if "flip/" in key
+    }
+
+
 @pytest.mark.parametrize("strikes", [1, 2, 65, 66, 67, 80])
 def test_a_strike_on_a_strike_lets_stand_again_however_many_there_are(strikes: int) -> None:
     ruleset = type("AllBack", (Coin,), {"voidable": lambda self, docket: "back"})()

@@ -31,7 +31,7 @@ from weighbridge_delvetown.generate import random_game
 from weighbridge_delvetown.names import ROOT, SHEET
 from weighbridge_delvetown.options import Options, read_options
 from weighbridge_delvetown.reasons import because
-from weighbridge_delvetown.rulings import ruling_of, voidable
+from weighbridge_delvetown.rulings import may_rule, ruling_of, voidable
 from weighbridge_delvetown.shapes import shape_of
 from weighbridge_delvetown.stakes import stake_of
 from weighbridge_delvetown.views import view_of
@@ -94,6 +94,10 @@ class Delvetown(RuleSet):
     def ruling(self, docket: Docket, rules: Any) -> Ruling | None:
         """Return what a strike or a rule is about."""
         return ruling_of(docket)
+
+    def may_rule(self, docket: Docket, subject: Docket) -> bool:
+        """Say whether an answer is one that its subject allows."""
+        return may_rule(docket, subject)
 
     def voidable(self, docket: Docket) -> Literal["back", "forward"]:
         """Say what a strike on this record means."""

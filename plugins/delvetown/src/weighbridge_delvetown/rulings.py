@@ -34,6 +34,17 @@ def ruling_of(docket: Docket) -> Ruling | None:
     return Ruling(value["subject"], str(value.get("what", "")), effect)
 
 
+def may_rule(docket: Docket, subject: Docket) -> bool:
+    """Whether an answer is one of those that its subject's question allows; anything may be struck or allowed."""
+    answer = docket.value.get("answer")
+    value = subject.value if isinstance(subject.value, dict) else {}
+    if answer in ANSWERS:
+        return subject.collection == MOVE and (value.get("kind"), value.get("action")) == ("ask", "audit")
+    if answer == "strike":
+        return subject.collection == SHEET or (value.get("kind"), value.get("buys")) == ("advance", "ability")
+    return True
+
+
 def voidable(docket: Docket) -> Literal["back", "forward"]:
     """Say what a strike on a record means: moves and crews are void from their listing on."""
     if docket.collection == SHEET:

@@ -83,6 +83,13 @@ class RuleSet:
         """Return what a record rules on, if it is a ruling; the kernel checks that the GM signed it."""
         return None
 
+    def may_rule(self, docket: Docket, subject: Docket) -> bool:
+        """Whether a ruling can be about a subject at all, seen from the two records alone.
+
+        One that cannot stands for nothing: whatever was ruled on the subject before goes on standing.
+        """
+        return True
+
     def voidable(self, docket: Docket) -> Literal["back", "forward"]:
         """Say what a strike on this record means: `back`, void from its listing on; `forward`, the rule set's own."""
         return "forward"

@@ -63,6 +63,13 @@ def ruling(answer: Any) -> Ruling | None:
     return answer
 
 
+def yes_or_no(answer: Any) -> bool:
+    """Return whether a rule set says yes."""
+    if type(answer) is not bool:
+        raise RuleBreach("the answer to a yes-or-no question is a boolean")
+    return answer
+
+
 def word(answer: Any) -> str:
     """Return a report code."""
     if not _texts((answer,)):

@@ -32,7 +32,7 @@ def take(world: World, listed: Listed, era_start: int) -> int | None:
     if docket is None or ruling is None:
         return None
     subject = _subject(world, ruling, docket)
-    if subject is None:
+    if subject is None or not _may_rule(world, docket, subject):
         return None
     key = _key(subject, ruling)
     prior = world.cells.read(key, Standing)
@@ -57,6 +57,12 @@ def take(world: World, listed: Listed, era_start: int) -> int | None:
         set_mark(world, subject.uri, void=None, struck=False, reports={})
     world.cells.set(key, Standing(docket.uri, ruling.effect, docket.seq))
     return min(affected)
+
+
+def _may_rule(world: World, ruling: Docket, subject: Docket) -> bool:
+    keep = _keep_fault(world, ruling)
+    ask = partial(world.ruleset.may_rule, ruling, subject)
+    return world.guard("may_rule", ruling.uri, lambda: answers.yes_or_no(ask()), False, keep)
 
 
 def _voidable(world: World, subject: Docket, ruling: Docket) -> bool:
