@@ -208,3 +208,23 @@ async def test_records_of_strangers_on_a_day_full_of_strangers_are_not_withheld(
     shelves["bela"].put(*told)
     await settled(follower, 5)
     assert follower.health()["withheld"] == 0
+
+
+async def test_who_shows_a_follower_alone_what_they_write_has_a_lister_accused_of_no_more_than_a_day_holds(
+    table: Table, shelves: dict[str, Shelf]
+) -> None:
+    follower, repo = await laid(table, 0.1, floods={"author": 2}), Repo()
+    for number in range(5):
+        shelves["bela"].put(repo.tell(f"{NOTES}/{number}", said("hello")))
+        await settled(follower, number + 1)
+    assert follower.health()["withheld"] == 2
+
+
+async def test_strangers_together_have_a_lister_accused_of_no_more_than_a_day_holds_of_them(
+    table: Table, shelves: dict[str, Shelf]
+) -> None:
+    follower = await laid(table, 0.1, floods={"strangers": 2})
+    for number in range(1, 6):
+        shelves["bela"].put(data_of(note(player(number), "a")))
+        await settled(follower, number)
+    assert follower.health()["withheld"] == 2

@@ -264,7 +264,7 @@ def test_a_lister_that_starts_anew_counts_the_day_s_words_of_hosts_on(tmp_path: 
         words = [said_of(ANN, f"{n}", n) for n in range(3)]
         store.keep(book.list(*words, opened(note(ANN, "a"))), {}, {})
         assert store.tally(book.facts.rules, book.facts.operators) == book.facts.tally
-        assert store.full_for(NOON // DAY, [ANN.did, LISTER.did], book.facts.operators) == frozenset()
+        assert store.full_for(NOON // DAY, [ANN.did, LISTER.did], book.facts.operators, {}) == frozenset()
 
 
 def test_what_was_left_out_is_counted_in_the_log_when_the_day_ends() -> None:

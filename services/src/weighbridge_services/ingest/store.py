@@ -135,9 +135,17 @@ class Store:
         left = {whose or None: int.from_bytes(n, "big") for whose, n in self._all(f"left/{day}").items()}
         return Tally(day, authors, strangers, left)
 
-    def full_for(self, day: int, authors: Iterable[str], operators: frozenset[str]) -> frozenset[str]:
-        """Return those authors of whom a day's log holds all it may, as a follower counts it."""
-        rules, counts, strangers = self._roots(), Counter[str](), 0
+    def full_for(
+        self, day: int, authors: Iterable[str], operators: frozenset[str], missed: Mapping[str, int]
+    ) -> frozenset[str]:
+        """Return those authors of whom a day's log holds all it may, as a follower counts it.
+
+        `missed`: by author, how many records of the day it has missed already: these had taken their place.
+        """
+        rules, counts = self._roots(), Counter(missed)
+        strangers = sum(
+            count for each, count in missed.items() if self._is_stranger(each, day, rules, operators)
+        )
         for entry in self._back_to(day):
             key = counts_as(entry.author, entry.uri, self.game, operators)
             if key is None or entry.author is None:

@@ -42,6 +42,9 @@ LOOK: Final = 0.25
 REMEMBERED: Final = 4_096
 """Rejections of the lister's that are remembered: one may come before what it rejects is found here."""
 
+DAYS: Final = 4
+"""Days of which is remembered how much was missed."""
+
 Accuse = Callable[[Fault], Awaitable[None]]
 
 
@@ -67,6 +70,7 @@ class Withholding:
         self._of_author: Counter[str] = Counter()
         self._rejections: OrderedDict[str, Refusal] = OrderedDict()
         self._touched: set[str] = set()
+        self._accused: dict[int, Counter[str]] = {}
         self._news = False
         self._listed_at = 0
         self._probe = Probe(setting, operator_envelope(setting))
@@ -247,7 +251,15 @@ class Withholding:
             await accuse(accusation(each, self._rejections.get(each.given)))
             # A crash here accuses again, in the same words: the same finding.
             self.found += 1
+            self._count(each)
             await self._forget([each.key])
+
+    def _count(self, accused: Awaited) -> None:
+        """Count what a day has had missed: whoever shows this node alone what they write could else accuse for ever."""
+        for day in days_of(accused, self.after):
+            self._accused.setdefault(day, Counter())[accused.author] += 1
+        for day in sorted(self._accused)[:-DAYS]:
+            del self._accused[day]
 
     def _missed(self, late: Sequence[Awaited]) -> list[Awaited]:
         """Return what the log does not say and had room for. In the ledger's thread."""
@@ -257,7 +269,10 @@ class Withholding:
         for each in unsettled:
             for day in days_of(each, self.after):
                 by_day.setdefault(day, set()).add(each.author)
-        full = {day: store.full_for(day, authors, operators) for day, authors in by_day.items()}
+        full = {
+            day: store.full_for(day, authors, operators, self._accused.get(day, {}))
+            for day, authors in by_day.items()
+        }
         return [
             each
             for each in unsettled
