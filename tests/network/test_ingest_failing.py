@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -255,6 +256,29 @@ async def test_a_lister_that_lost_its_ledger_takes_up_what_its_followers_hold(ta
     assert records(after) == ["a", "b", "c", "d"]
     await until_async(lambda: holds(table, {"d"}, 1))
     assert table.services["bela"][0].games[0].health()["unhealthy"] == []
+
+
+async def test_a_lister_with_an_older_ledger_takes_up_what_its_own_stream_holds_while_all_others_are_away(
+    table: Table,
+) -> None:
+    await table.lay(followers=1)
+    await table.up("alma")
+    await table.submit(data_of(flip(player(1), "a")))
+    await table.down("alma")
+    ledger = table.lister.folder / "ledger"
+    shutil.copytree(ledger, ledger.with_name("copy"))
+    await table.up("alma")
+    await table.submit(data_of(flip(player(1), "b")), data_of(flip(player(1), "c")))
+    await table.down("alma")
+    before = await table.log()
+    shutil.rmtree(ledger)
+    ledger.with_name("copy").rename(ledger)
+    await table.up("alma")
+    (answer,) = await table.submit(data_of(flip(player(1), "d")))
+    after = await table.log()
+    assert answer["listed"] >= len(before)
+    assert after[: len(before)] == before
+    assert records(after) == ["a", "b", "c", "d"]
 
 
 async def _there(table: Table, stream: str, subject: str) -> bool:

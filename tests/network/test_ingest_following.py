@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from weighbridge import codec
 from weighbridge.identity import open_envelope
 from weighbridge.log import MerkleLog
 from weighbridge.log.entries import Listed, make_entry
+from weighbridge_services.ingest.errors import AnotherLister
 from weighbridge_services.ingest.follower import Follower
 from weighbridge_services.ingest.lister import operator_envelope
 from weighbridge_services.ingest.notes import checkpoint_message, sign_checkpoint
@@ -270,3 +272,45 @@ async def test_a_follower_catches_up_with_a_long_log_and_its_own_stream_is_the_s
     await table.up("bela")
     await until_async(lambda: cosigned(table, 402))
     assert await table.log(1) == await table.log(0)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+async def test_a_follower_whose_ledger_is_lost_or_an_older_copy_takes_back_what_it_published(
+    table: Table, kept: bool
+) -> None:
+    crooked, _ = await laid(table)
+    ledger = table.nodes[1].folder / "ledger"
+    await table.down("bela")
+    copy = ledger.rename(ledger.with_name("copy"))
+    if kept:
+        shutil.copytree(copy, ledger)
+    await table.up("bela")
+    for number in range(300):
+        await crooked.record(data_of(note(player(number % 9 + 1), f"n{number}")), at=NOW + number)
+    await crooked.sign()
+    await until_async(lambda: cosigned(table, 302))
+    await table.down("bela")
+    shutil.rmtree(ledger)
+    if kept:
+        copy.rename(ledger)
+    service = await table.up("bela")
+    follower = service.games[0]
+    assert isinstance(follower, Follower)
+    assert follower.health()["size"] == 302
+    await crooked.record(data_of(note(player(1), "afterwards")), at=NOW + 300)
+    await crooked.sign()
+    await until_async(lambda: cosigned(table, 303))
+    assert await table.log(1) == await table.log(0)
+    assert (follower.health()["unhealthy"], follower.fault) == ([], None)
+
+
+async def test_a_follower_whose_own_stream_holds_what_nobody_signed_does_not_start_on_it(
+    table: Table,
+) -> None:
+    _, follower = await laid(table)
+    subjects = table.nodes[1].subjects(GAME)
+    await table.down("bela")
+    await table.bus(1).append(subjects.log, b"somebody else's", 2)
+    with pytest.raises(AnotherLister):
+        await table.up("bela")
+    assert follower.fault is None

@@ -14,6 +14,7 @@ from weighbridge.log.entries import Listed
 
 from weighbridge_services.ending import end_tasks
 from weighbridge_services.folding.statements import sign_finding
+from weighbridge_services.ingest.catching_up import published_beyond
 from weighbridge_services.ingest.errors import ListerUnknown, Stopping
 from weighbridge_services.ingest.finding import Finder
 from weighbridge_services.ingest.following import (
@@ -84,6 +85,7 @@ class Follower:
             self.finder = Finder(self.setting, opened, self.withholding.take_found)
         self.proving.open()
         await self.setting.store.run(self._load)
+        await self._catch_up()
         await self._own.bring_up()
         await self._receipts.bring_up()
         bus, records = self.setting.bus, self._theirs.stream("RECORDS")
@@ -150,6 +152,23 @@ class Follower:
         data = operator_envelope(self.setting)
         await self.withholding.hand_in(data)
 
+    async def _catch_up(self) -> None:
+        """Take back from this node's own stream what a lost or restored ledger lacks, verified as the lister's.
+
+        What does not hold is left to `bring_up`, which says that the stream is not this ledger's.
+        """
+        async for messages in published_beyond(self.setting):
+            taken = await take_all(self.setting.openers, messages, self.setting.uri)
+            await self.proving.ask(taken)
+            fresh, fault = await self._sorted(taken)
+            if fresh:
+                await self._persist(fresh)
+                log.info(
+                    "taken back from the own stream", game=self.setting.uri, size=self.setting.store.size
+                )
+            if fault is not None:
+                return
+
     # --- entries -------------------------------------------------------------------------------------------
 
     async def _take_entries(self, messages: Sequence[Incoming]) -> None:
@@ -209,17 +228,21 @@ class Follower:
     async def _keep(self, fresh: Sequence[Taken]) -> None:
         # A crash before this loses nothing: reading begins where the ledger ends.
         self.setting.crash("after-verify")
-        entries = [each.listed for each in fresh]
-        operators = await self.proving.keep(entries)
+        entries = await self._persist(fresh)
         # A crash here leaves entries that only the ledger knows: the start publishes them.
         self.setting.crash("after-persist")
+        await self._own.append(entries, [each.proof for each in fresh])
+        # A crash here leaves checkpoints without a receipt: they are read again.
+        self.setting.crash("after-append")
+
+    async def _persist(self, fresh: Sequence[Taken]) -> list[Listed]:
+        entries = [each.listed for each in fresh]
+        operators = await self.proving.keep(entries)
         self._last = entries[-1]
         self._operators |= {each.did: each for each in operators}
         self._advance()
         self.withholding.listed(entries)
-        await self._own.append(entries, [each.proof for each in fresh])
-        # A crash here leaves checkpoints without a receipt: they are read again.
-        self.setting.crash("after-append")
+        return entries
 
     # --- checkpoints ---------------------------------------------------------------------------------------
 

@@ -2,7 +2,8 @@
 
 A ledger that was lost, or restored from an old backup, does not know what its key has signed. Going on from there
 would sign a second root of a size, which is the one thing a log key must never do. So each follower's newest
-receipt is looked at first: it carries this node's own signed note, and the follower's log holds the entries.
+receipt is looked at first: it carries this node's own signed note, and the follower's log holds the entries. So do
+this node's own streams, where a broker still has them.
 """
 
 from __future__ import annotations
@@ -36,19 +37,20 @@ log = structlog.get_logger()
 
 
 class Signed(NamedTuple):
-    """A checkpoint that this node's key has signed, and the follower whose receipt carries it."""
+    """A checkpoint that this node's key has signed, and whose log has its entries: a follower's, or its own."""
 
     checkpoint: Checkpoint
     follower: str
 
 
 async def restore(setting: Setting) -> int:
-    """Bring the ledger up to the newest checkpoint of this node's that a follower holds; return how many entries came.
+    """Bring the ledger up to the newest checkpoint of this node's that anybody holds; return how many entries came.
 
-    Raises CannotRestore where a follower's receipt shows such a checkpoint and its log does not give the entries.
+    Raises CannotRestore where there is such a checkpoint and the log of whoever holds it does not give the entries.
     """
     patience = PATIENCE if await _may_have_lost(setting) else 0.0
-    asked = await asyncio.gather(*(_newest(setting, did, patience) for did in setting.peers))
+    theirs = (_newest(setting, did, patience) for did in setting.peers)
+    asked = await asyncio.gather(*theirs, _newest_here(setting))
     found = [each for each in asked if each is not None]
     newest = max(found, key=lambda each: each.checkpoint.size, default=None)
     size = setting.store.size
@@ -63,13 +65,13 @@ async def restore(setting: Setting) -> int:
 
 
 async def _longest_tail(setting: Setting, last: Listed) -> list[Listed]:
-    """Return the most that a follower holds beyond the newest checkpoint it has receipted, entry by entry verified.
+    """Return the most that somebody holds beyond the newest checkpoint that was found, entry by entry verified.
 
     What was published and not yet signed is in no checkpoint. Listed anew it would stand at other times, and a
     follower that holds it would rightly see two logs. It is looked for only where the ledger is known to have
     lost something, since nothing but the chain and the authors' signatures speaks for it.
     """
-    tails = [await _tail(setting, did, last) for did in setting.peers]
+    tails = [await _tail(setting, did, last) for did in (*setting.peers, setting.node.did)]
     return max(tails, key=len, default=[])
 
 
@@ -134,11 +136,31 @@ async def _newest(setting: Setting, did: str, patience: float) -> Signed | None:
         envelope = open_envelope(message["envelope"])
         if (envelope.author, envelope.collection) != (did, RECEIPT):
             return None
-        own = verifier_key(setting.node.name, SIGNATURE, setting.node.keys.log.public)
-        text = open_note(envelope.value["checkpoint"].encode(), [own]).text
-        return Signed(Checkpoint.parse(text, listing_origin(setting.uri)), did)
+        return Signed(_checkpoint_in(setting, envelope.value["checkpoint"].encode()), did)
     except (Refused, KeyError, TypeError, AttributeError):
         return None  # nothing that this node has signed
+
+
+async def _newest_here(setting: Setting) -> Signed | None:
+    """Return the newest checkpoint in this node's own stream; none for an empty ledger.
+
+    Whoever starts with no ledger at all, while the stream is full, may be a second lister with one key: `bring_up`
+    stops it.
+    """
+    if not setting.store.size:
+        return None
+    subject = f"{setting.own.prefix}.checkpoint.*"
+    found = await last_of(setting.bus, setting.node, setting.own, "RECORDS", subject)
+    try:
+        message: Any = codec.decode(found or b"")
+        return Signed(_checkpoint_in(setting, message["note"].encode()), setting.node.did)
+    except (Refused, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _checkpoint_in(setting: Setting, note: bytes) -> Checkpoint:
+    own = verifier_key(setting.node.name, SIGNATURE, setting.node.keys.log.public)
+    return Checkpoint.parse(open_note(note, [own]).text, listing_origin(setting.uri))
 
 
 async def _entries(setting: Setting, signed: Signed) -> list[Listed]:
