@@ -52,6 +52,22 @@ async def test_what_is_served_can_be_asked_for_from_then_on_over_any_connection(
         assert await other.ask(subjects.rpc(f"hello-{number}"), b"") == b"hello"
 
 
+async def test_a_connection_outlives_services_that_are_stopped_while_they_start(
+    bus: Bus, subjects: Subjects
+) -> None:
+    async def hello(body: bytes) -> bytes:
+        return b"hello"
+
+    for steps in range(40):
+        starting = asyncio.create_task(bus.serve(subjects.rpc(f"hello-{steps}"), hello))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        starting.cancel()
+        await asyncio.gather(starting, return_exceptions=True)
+    await asyncio.wait_for(bus.serve(subjects.rpc("hello"), hello), PATIENCE)
+    assert await bus.ask(subjects.rpc("hello"), b"") == b"hello"
+
+
 async def test_a_refusal_comes_back_with_its_code(bus: Bus, subjects: Subjects) -> None:
     async def refuse(body: bytes) -> bytes:
         raise NoSuchCell("there is no cell of that name")

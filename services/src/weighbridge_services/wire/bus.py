@@ -350,8 +350,10 @@ class Bus:
         if self._client is not None:
             await subscriber.start()
             # Who asks from now on is not told that nobody is there; on a new connection it is said again.
+            # A question that the broker itself answers, and no flush: where that is given up, its late answer ends
+            # the client's reading, for good and without a word to us.
             with contextlib.suppress(nats.errors.Error, OSError, BrokerUnavailable):
-                await self.while_connected(self.nc.flush(round(TIMEOUT)))
+                await self.while_connected(self.js.account_info())
 
     # --- reading -------------------------------------------------------------------------------------------
 
