@@ -13,6 +13,7 @@ from test_evidence import LISTER, OPA, OPB, OPC, OPERATORS, operators_of, receip
 from weighbridge.codec import encode
 from weighbridge.fold import Fold, MemoryHistory, SnapshotTooYoung
 from weighbridge.fold.grades import MOST_SPANS, are_in_order, grade_of, name, spans_of
+from weighbridge.fold.table import Cells
 from weighbridge.identity import Signer
 
 PLAYER = Signer(b"p" * 32).did
@@ -224,6 +225,61 @@ def test_operators_are_those_of_the_root_in_force_at_the_deletion() -> None:
     assert book.steps[seq].delta == ()
     see(book, OPB, OPC)
     assert book.reports(uri) == ["deleted"]
+
+
+def name_operators(book: Book, *dids: str) -> None:
+    policy = {"dids": [LISTER.did, *dids], "quorum": 2}
+    value = {"gm": GM, "rules": {"perDay": 5}, "lister": LISTER.did, "policy": policy}
+    book.put(GM, "root", value, uri=book.game)
+
+
+def test_a_deletion_from_before_operators_were_named_opens_no_cell() -> None:
+    book = opened()
+    took, informational = write(book, "a"), write(book, "b")
+    delete(book, took)
+    delete(book, informational, "lister-says")
+    name_operators(book, OPA.did, OPB.did, OPC.did)
+    operators_of(book)
+    see(book, OPA, OPB, OPC)
+    assert book.fold.table.keys("_/deletion/") == []
+    assert (book.reports(took), book.reports(informational)) == (["deleted"], [])
+
+
+def test_whom_no_root_named_at_a_deletion_changes_no_cell_of_it() -> None:
+    book = opened()
+    operators_of(book)
+    name_operators(book, OPA.did, OPB.did)
+    uri = write(book)
+    seq = delete(book, uri)
+    name_operators(book, OPA.did, OPB.did, OPC.did)
+    see(book, OPA, OPB, unproved=[[seq, seq + 1]])  # the quorum in force lets OPC in
+    see(book, OPC)
+    assert book.fold.table[f"_/deletion/{seq:016}"] == {"seq": seq, "seen": []}
+    see(book, OPA, OPB)
+    assert book.reports(uri) == ["deleted"]
+
+
+def test_a_receipt_reads_only_the_deletions_that_it_can_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    book, read = named(), list[str]()
+    ends = [delete(book, write(book, f"k{number}")) for number in range(6)]
+    dark = [[ends[0], ends[3] + 1]]
+    see(book, OPA, unproved=dark)
+    monkeypatch.setattr(Cells, "read", read_and_note(read))
+    see(book, OPA, unproved=dark)
+    assert read == []  # two it has seen, four it names unproved as before
+    see(book, OPA, unproved=[[ends[0], ends[1] + 1]])
+    assert read == [f"_/deletion/{seq:016}" for seq in (ends[2], ends[3])]
+
+
+def read_and_note(read: list[str]) -> Any:
+    plain = Cells.read
+
+    def noting(cells: Cells, key: str, shape: Any) -> Any:
+        if key.startswith("_/deletion/") and key not in read:
+            read.append(key)
+        return plain(cells, key, shape)
+
+    return noting
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ no such operator the lister's proof is all there is, and counts at once, as its 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -57,23 +58,38 @@ def held_before(world: World) -> int:
 def see(world: World, receipt: Receipt, before: int, prior: Mapping[str, Any]) -> None:
     """Let a receipt count for the deletions that it holds.
 
-    `before`: entries that receipts held until now, `prior`: what this operator's did. What it has seen already is
-    passed over unread: in a log of many deletions that nobody vouches for, a receipt costs no more for them.
+    `before`: entries that receipts held until now, `prior`: what this operator's did. A deletion for which nobody
+    beside the lister was named waits for nobody. What this receipt cannot change is passed over unread: in a log
+    of many deletions that nobody vouches for, a receipt costs no more for them.
     """
     world.seen.clear()
     for seq in world.ends(before, receipt.size):
-        world.cells.set(_key(seq), Deletion(seq))
-    for key in world.cells.keys(CELLS):
-        seq = int(key.removeprefix(CELLS))
-        if seq >= receipt.size or grades.name(receipt.unproved, seq) or _held(prior, seq):
-            continue
-        waiting = world.cells.read(key, Deletion) or Deletion(seq)
-        world.cells.set(key, Deletion(seq, tuple(sorted({*waiting.seen, receipt.operator}))))
-        world.seen.append(seq)
+        if grades.operators_at(world, seq):
+            world.cells.set(_key(seq), Deletion(seq))
+    keys = world.cells.keys(CELLS)
+    for start, stop in _first_held(receipt, prior):
+        for key in keys[bisect_left(keys, _key(start)) : bisect_left(keys, _key(stop))]:
+            _see_one(world, key, receipt.operator)
 
 
-def _held(prior: Mapping[str, Any], seq: int) -> bool:
-    return bool(seq < prior["size"]) and not grades.name(prior.get("unproved", ()), seq)
+def _see_one(world: World, key: str, operator: str) -> None:
+    waiting = world.cells.read(key, Deletion)
+    if waiting is not None and operator in grades.operators_at(world, waiting.seq):
+        world.cells.set(key, Deletion(waiting.seq, tuple(sorted({*waiting.seen, operator}))))
+        world.seen.append(waiting.seq)
+
+
+def _first_held(receipt: Receipt, prior: Mapping[str, Any]) -> list[grades.Span]:
+    """Return what a receipt holds, names proved, and this operator's receipt before did not."""
+    left = [*((start, stop) for start, stop in prior.get("unproved", ())), (prior["size"], receipt.size)]
+    for start, stop in [*receipt.unproved, (receipt.size, max(receipt.size, prior["size"]))]:
+        left = [
+            part
+            for first, after in left
+            for part in ((first, min(after, start)), (max(first, stop), after))
+            if part[0] < part[1]
+        ]
+    return left
 
 
 def take_seen(world: World) -> list[Listed]:

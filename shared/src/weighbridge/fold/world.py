@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -98,7 +98,7 @@ class World:
         self.prepared: tuple[Root, list[tuple[Mapping[str, Any], Any]]] | None = None
         self.seen: list[int] = []
         """Deletions that the receipt being folded is the first of its operator to have seen."""
-        self._ends: dict[int, None] = {}
+        self._ends: list[int] = []
         self._ends_from = 0
         self._roots: dict[tuple[int, str | None], tuple[Root, Any]] = {}
         self._root_cell: tuple[bytes | None, RootCell] = (None, RootCell())
@@ -158,19 +158,21 @@ class World:
 
     def note_end(self, seq: int) -> None:
         """Remember that an entry lists the end of a repository's record: what `ends` else looks for in the log."""
-        self._ends[seq] = None
+        place = bisect_left(self._ends, seq)
+        if self._ends[place : place + 1] != [seq]:
+            self._ends.insert(place, seq)
 
     def ends(self, start: int, stop: int) -> list[int]:
         """Return the entries in [start, stop), all folded, that list the end of a repository's record."""
         for seq in range(start, min(stop, self._ends_from)):
             entry = self.history.listed(seq).entry
             if entry.op == "delete" and entry.prov is not None and "blocks" in entry.prov:
-                self._ends[seq] = None
-        return sorted(seq for seq in self._ends if start <= seq < stop)
+                self.note_end(seq)
+        return self._ends[bisect_left(self._ends, start) : bisect_left(self._ends, stop)]
 
     def begin_at(self, size: int) -> None:
         """Go on from a snapshot: what was noted of the entries before it is not known any more."""
-        self._ends, self._ends_from = {}, size
+        self._ends, self._ends_from = [], size
 
     # --- dockets -------------------------------------------------------------------------------------------
 
