@@ -139,3 +139,20 @@ async def test_a_stop_finishes_the_answer_that_is_being_given(
     release.set()
     assert await asyncio.wait_for(asking, PATIENCE) == b"done"
     await stopping
+
+
+async def test_an_answer_to_a_ping_that_was_given_up_ends_nothing(
+    bus: Bus, subjects: Subjects, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def hello(body: bytes) -> bytes:
+        return b"hello " + body
+
+    await bus.serve(subjects.rpc("hello"), hello)
+    given_up = asyncio.create_task(bus.nc.flush())
+    await asyncio.sleep(0)  # it has pinged, and is not answered before the loop reads again
+    given_up.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await given_up
+    await asyncio.wait_for(bus.nc.flush(), PATIENCE)
+    assert await bus.ask(subjects.rpc("hello"), b"bela") == b"hello bela"
+    assert caplog.records == []

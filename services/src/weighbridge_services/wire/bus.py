@@ -35,6 +35,7 @@ from weighbridge_services.wire.errors import (
 )
 from weighbridge_services.wire.exact import ExactBytes
 from weighbridge_services.wire.login import Login, log_in_once
+from weighbridge_services.wire.pongs import keep_pongs
 from weighbridge_services.wire.pulling import Pull
 from weighbridge_services.wire.reading import ACK_WAIT, Durable, Gather, Handle, Ordered, Reading
 
@@ -112,6 +113,7 @@ class Bus:
         """Connect; wait `patience` seconds for a broker that is not there. Raises BrokerUnavailable, BrokerRefused."""
         await log_in_once(self._login, patience)
         self._client = await self.broker.connect()
+        keep_pongs(self._client)
         self._shortcut = Shortcut.of(self._client)
         self._acks = Acks(self._client)
         await self._acks.start()
@@ -350,8 +352,7 @@ class Bus:
         if self._client is not None:
             await subscriber.start()
             # Who asks from now on is not told that nobody is there; on a new connection it is said again.
-            # A question that the broker itself answers, and no flush: where that is given up, its late answer ends
-            # the client's reading, for good and without a word to us.
+            # A question that the broker itself answers: once it is answered, it has heard of the subscription too.
             with contextlib.suppress(nats.errors.Error, OSError, BrokerUnavailable):
                 await self.while_connected(self.js.account_info())
 
