@@ -358,8 +358,8 @@ async def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) 
     [
         pytest.param("none", 2, "no-node", id="no node there"),
         pytest.param("text", 2, "bad-config", id="no TOML"),
-        pytest.param("mode", 4, "bad-key-file", id="a key that others can read"),
-        pytest.param("swap", 4, "bad-key-file", id="two keys swapped"),
+        pytest.param("mode", 2, "bad-key-file", id="a key that others can read"),
+        pytest.param("swap", 2, "bad-key-file", id="two keys swapped"),
         pytest.param("foreign", 4, "foreign-node", id="another node's keys"),
         pytest.param("moved", 4, "foreign-node", id="the whole folder of another node's keys"),
         pytest.param("service", 2, "no-service", id="a service nobody knows"),

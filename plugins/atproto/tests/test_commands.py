@@ -10,7 +10,7 @@ import pytest
 from atproto_commands import FITS, GAME, GM, LISTER, MOVE, ROOT, ROOT_FITS, SHEET, Shell, outside
 from atproto_helping import code_of
 from repo_making import ALICE
-from weighbridge.errors import Broken
+from weighbridge.errors import Refused
 from weighbridge.identity import envelope_from_json
 from weighbridge.identity.envelope import verify_envelope
 from weighbridge.identity.syntax import is_tid, parse_record_uri
@@ -152,11 +152,11 @@ def test_what_cannot_be_published_is_refused_by_what_is_wrong(shell: Shell, tmp_
 @pytest.mark.parametrize("text", ["nothing", ""])
 def test_a_key_file_that_holds_no_key_is_said(text: str, shell: Shell):
     key = shell.secret("key", text)
-    with pytest.raises(Broken, match="key"):
+    with pytest.raises(Refused, match="key"):
         shell.run("sheet", GAME, shell.record(**FITS), "--key", key)
     good = shell.secret("key", "07" * 32)
     good.chmod(0o644)
-    with pytest.raises(Broken, match="chmod 600"):
+    with pytest.raises(Refused, match="chmod 600"):
         shell.run("sheet", GAME, shell.record(**FITS), "--key", good)
 
 

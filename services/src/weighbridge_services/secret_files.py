@@ -6,13 +6,13 @@ import stat
 from pathlib import Path
 from typing import ClassVar
 
-from weighbridge.errors import Broken
+from weighbridge.errors import Refused
 from weighbridge.identity import Signer
 
 from weighbridge_services.files import write_new
 
 
-class BadKeyFile(Broken):
+class BadKeyFile(Refused):
     """A key or password file is missing, is readable by others, holds nothing of use, or is not this node's."""
 
     code: ClassVar[str] = "bad-key-file"

@@ -15,6 +15,7 @@ from weighbridge_services import cli
 from weighbridge_services.broker.rights import operator_rights, player_rights
 from weighbridge_services.broker.server import NoBrokerBinary, binary
 from weighbridge_services.commands.broker import BadUser
+from weighbridge_services.failures import EXIT, INTERRUPTED
 from weighbridge_services.service import names, port_of
 from weighbridge_services.subjects import token
 
@@ -216,3 +217,22 @@ def test_the_ports_of_services_are_as_the_readme_says() -> None:
     assert [each.strip() for each in row.split("|")] == names()
     assert [port_of(name, 9_100) for name in names()] == list(range(9_101, 9_101 + len(names())))
     assert port_of(names()[0], 0) == 0
+
+
+# --- exit codes --------------------------------------------------------------------------------------------------
+
+
+def test_the_table_of_exit_codes_says_what_every_kind_of_failure_ends_with() -> None:
+    rows = re.findall(r"^\| (\d+) \| (\w+)", (DEPLOY / "README.md").read_text(), re.MULTILINE)
+    told = {int(code): word for code, word in rows}
+    assert {told[code]: code for code in EXIT.values()} == EXIT
+    assert sorted(told) == sorted([0, 1, *EXIT.values(), INTERRUPTED])
+
+
+def test_what_does_not_mend_itself_is_not_started_again() -> None:
+    for path in UNITS:
+        unit = configparser.ConfigParser(strict=False, interpolation=None)
+        unit.read(path)
+        if unit["Service"].get("Restart") == "on-failure" and "/bin/weighbridge" in unit["Service"]["ExecStart"]:
+            lasting = unit["Service"]["RestartPreventExitStatus"].split()
+            assert lasting == [str(EXIT["refused"]), str(EXIT["broken"])], path.name
