@@ -136,17 +136,42 @@ def test_what_cannot_be_published_is_refused_by_what_is_wrong(shell: Shell, tmp_
         ["move", GAME, tmp_path / "no.json", "--key", key],
         ["move", GAME, tmp_path / "list.json", "--key", key],
         ["move", GAME, tmp_path / "nowhere.json", "--key", key],
+    ):
+        assert code_of(lambda arguments=arguments: shell.run(*arguments)) == "bad-record-file"  # type: ignore[misc]
+    for arguments in (
         ["move", GAME, good],
         ["move", GAME, good, "--host", "https://pds.delve.town"],
         ["move", GAME, good, "--key", key, "--host", "https://pds.delve.town"],
         ["move", GAME, good, "--key", key, "--rkey", "a b"],
         ["game", "new", "nothing", good, "--key", key],
     ):
-        assert code_of(lambda arguments=arguments: shell.run(*arguments)) == "bad-record-file"  # type: ignore[misc]
+        assert code_of(lambda arguments=arguments: shell.run(*arguments)) == "bad-arguments"  # type: ignore[misc]
     for fields in ({"game": GAME + "x"}, {"$type": SHEET}):
         other = shell.record(kind="join", **fields)
         published = ("move", GAME, other)
         assert code_of(lambda it=published: shell.run(*it, account=ALICE)) == "bad-record-file"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("gm", ["gm.delve.town", None, ALICE])
+@pytest.mark.parametrize("root", [ROOT, "example.unheard.root"])
+@pytest.mark.parametrize("way", ["account", "key"])
+def test_a_root_whose_gm_is_not_who_publishes_it_is_published_by_force_only(
+    gm: str | None, root: str, way: str, shell: Shell, capsys: pytest.CaptureFixture[str]
+):
+    fields = {name: value for name, value in {**ROOT_FITS, "gm": gm}.items() if value is not None}
+    command: list[object] = ["game", "new", root, shell.record(**fields), "--rkey", "one"]
+    if way == "key":
+        command += ["--key", shell.secret("key", "07" * 32)]
+    account = GM if way == "account" else None
+    with pytest.raises(Refused, match=r"\$\.gm: ") as refused:
+        shell.run(*command, account=account)
+    assert refused.value.code == "bad-record-shape"
+    assert capsys.readouterr().out == ""
+    assert shell.at.hosts[0].repos[GM].last is None
+    assert shell.run(*command, "--force", account=account) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)
+    assert "although it does not fit: $.gm: " in said.err
 
 
 @pytest.mark.parametrize("text", ["nothing", ""])

@@ -68,6 +68,19 @@ def test_who_runs_and_plays_a_game_is_found_from_its_at_uri_and_its_records_are_
     assert f"weighbridge: asking {shell.at.relay.url} for {MOVE}" in said.err
 
 
+@pytest.mark.parametrize("count", ["0", "-2", "1.5", "many", "", "9" * 19, "9" * 5000, "१"])
+def test_a_number_of_records_that_is_none_is_refused_before_anybody_is_asked(
+    count: str, shell: Shell, capsys: pytest.CaptureFixture[str]
+):
+    with pytest.raises(SystemExit) as ended:
+        follow(shell, f"--count={count}")
+    assert ended.value.code == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "argument --count: " in said.err
+    assert "is no number of records: a whole number from 1 on" in said.err
+
+
 def test_a_person_reads_it_as_lines_and_a_table(
     shell: Shell, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

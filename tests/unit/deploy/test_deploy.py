@@ -233,6 +233,9 @@ def test_what_does_not_mend_itself_is_not_started_again() -> None:
     for path in UNITS:
         unit = configparser.ConfigParser(strict=False, interpolation=None)
         unit.read(path)
-        if unit["Service"].get("Restart") == "on-failure" and "/bin/weighbridge" in unit["Service"]["ExecStart"]:
+        if (
+            unit["Service"].get("Restart") == "on-failure"
+            and "/bin/weighbridge" in unit["Service"]["ExecStart"]
+        ):
             lasting = unit["Service"]["RestartPreventExitStatus"].split()
             assert lasting == [str(EXIT["refused"]), str(EXIT["broken"])], path.name

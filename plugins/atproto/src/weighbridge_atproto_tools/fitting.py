@@ -10,6 +10,7 @@ from weighbridge.contract import Problem
 from weighbridge.errors import Refused
 from weighbridge.identity.policy import lint
 from weighbridge.plugins import CannotRun
+from weighbridge.repos import is_did
 from weighbridge_services.for_plugins import clean, game_rules
 
 
@@ -45,6 +46,16 @@ def check_fit(
     _judge(problems, force)
     if root:
         _lint(value)
+
+
+def check_gm(root: Mapping[str, Any], did: str, *, force: bool) -> None:
+    """Check that a root's GM is who publishes it: only the GM's rulings count. Raises BadShape, unless forced."""
+    gm = root.get("gm")
+    if not isinstance(gm, str) or not is_did(gm):
+        _judge([Problem("$.gm", f"the GM's DID is missing or is no DID; it is to be yours, {did}")], force)
+    elif gm != did:
+        says = f"is {gm:.200}, and you publish as {did}: only that account's rulings would count"
+        _judge([Problem("$.gm", says)], force)
 
 
 def _unknown(paths: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ import asyncio
 import json
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from weighbridge.plugins import CannotRun
 from weighbridge.ports import Given
@@ -34,6 +34,9 @@ Then, without more, the game's records are printed as they come, verified, one a
 
 --node DIR makes a node that follows the game instead: its lister, rule set, operators and sources set up, its keys
 made. --nats says at which NATS server the lister's log is; the rule set must be installed here, with the root's pin."""
+
+DIGITS: Final = 19
+"""Digits of a number that is no number of records any more."""
 
 
 class Game(NamedTuple):
@@ -75,12 +78,19 @@ def add_follow(group: Subparsers) -> None:
     records.add_argument(
         "--folder", metavar="DIR", type=Path, default=Path(), help="where to keep what is known"
     )
-    records.add_argument("--count", metavar="N", type=int, help="end after so many records")
+    records.add_argument("--count", metavar="N", type=_count, help="end after so many records")
     node = parser.add_argument_group("making a node")
     node.add_argument("--node", metavar="DIR", type=Path, help="a folder that is empty or not there")
     node.add_argument("--name", help="your name as an operator; without it the folder's")
     node.add_argument("--nats", metavar="URL", help="the NATS server with the lister's log: nats://host:4222")
     parser.set_defaults(run=run_follow)
+
+
+def _count(text: str) -> int:
+    """Return how many records are printed. Raises ArgumentTypeError, which the parser makes a line of."""
+    if not (text.isascii() and text.isdigit() and 0 < len(text) < DIGITS and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is no number of records: a whole number from 1 on")
+    return int(text)
 
 
 def run_follow(args: argparse.Namespace) -> int:

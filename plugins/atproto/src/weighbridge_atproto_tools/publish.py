@@ -21,17 +21,23 @@ from weighbridge_atproto.publishing import Account, BadRecord, as_envelope, besi
 from weighbridge_atproto.resolving import Resolver
 from weighbridge_services.for_plugins import read_key, read_secret
 
-from weighbridge_atproto_tools.fitting import check_fit
+from weighbridge_atproto_tools.fitting import check_fit, check_gm
 
 LETTERS: Final = "234567abcdefghijklmnopqrstuvwxyz"
 
 
+class BadArguments(Refused):
+    """The arguments do not say what to publish, how, or under which name."""
+
+    code = "bad-arguments"
+
+
 def run_publish(args: argparse.Namespace) -> int:
-    """Run `game new`, `move` and `sheet`. Raises BadRecord, BadShape, NotPublished, and what goes wrong on the way."""
+    """Run `game new`, `move` and `sheet`. Raises BadArguments, BadRecord, BadShape, NotPublished, and more."""
     game: str | None = None if args.name is None else args.game
     collection = args.collection or beside(game or "", args.name or "")
     if not is_nsid(collection):
-        raise BadRecord(f"{collection!r} is no collection: an NSID like town.delve.root")
+        raise BadArguments(f"{collection!r:.200} is no collection: an NSID like town.delve.root")
     _check_way(args)
     value = read_value(_text(args.file), game)
     if value.pop("$type", collection) != collection:
@@ -47,23 +53,27 @@ def run_publish(args: argparse.Namespace) -> int:
 
 
 def _check_way(args: argparse.Namespace) -> None:
-    """Check that the arguments say how to publish, one way. Raises BadRecord."""
+    """Check that the arguments say how to publish, one way. Raises BadArguments."""
     needed = {"--host": args.host, "--account": args.account, "--password-file": args.password_file}
     missing = [name for name, given in needed.items() if not given]
     if args.key is None and missing:
-        raise BadRecord(
+        raise BadArguments(
             f"say how to publish: --key, or --host, --account and --password-file (missing: {', '.join(missing)})"
         )
     if args.key is not None and len(missing) < len(needed):
-        raise BadRecord("say one way to publish: --key, or --host with --account and --password-file")
+        raise BadArguments("say one way to publish: --key, or --host with --account and --password-file")
     if args.rkey is not None and not is_rkey(args.rkey):
-        raise BadRecord(f"{args.rkey!r} is no record key: letters, digits and _ ~ . : -, 512 of them at most")
+        raise BadArguments(
+            f"{args.rkey!r:.200} is no record key: letters, digits and _ ~ . : -, 512 of them at most"
+        )
 
 
 def _print_envelope(
     args: argparse.Namespace, game: str | None, collection: str, value: dict[str, Any]
 ) -> None:
     signer = read_key(args.key)
+    if game is None:
+        check_gm(value, signer.did, force=args.force)
     rkey = args.rkey or new_tid(time.time_ns() // 1000)
     sys.stdout.buffer.write(as_envelope(signer, game, collection, rkey, value))
     sys.stdout.buffer.flush()
@@ -81,6 +91,8 @@ async def _publish(args: argparse.Namespace, collection: str, value: Mapping[str
         if is_handle(args.account) and not await _is_verified(args, client, account.did):
             says = f"{args.account}: {NOT_VERIFIED}; {args.host} says that it is {account.did}"
             print(f"weighbridge: {says}", file=sys.stderr)
+        if args.name is None:
+            check_gm(value, account.did, force=args.force)
         return await account.create(collection, args.rkey, dict(value))
     finally:
         await client.close()
