@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ingest_games import GAME, CoinPlugins, Table
+from ingest_games import GAME, CoinPlugins, Table, data_of, root
 from nodes import World, until, until_async
 from repo_making import ALICE, BOB, Key, Made
 from test_ingest_following import NOW, Crooked, finding
@@ -24,6 +24,7 @@ from weighbridge_atproto import open_keys
 from weighbridge_services.ingest import proving
 from weighbridge_services.ingest.follower import Follower
 from weighbridge_services.ingest.opening import log_message
+from weighbridge_services.ingest.proved import CONFIRMED, SETTLED
 from weighbridge_services.node import Node
 from weighbridge_services.subjects import token
 
@@ -34,6 +35,7 @@ from plc_making import BEGIN, HOUR, Directory, Plc
 
 NOTES = "example.coin.note"
 DOC = Cid.of(b"document", 0x55)
+SETTLES = NOW + SETTLED
 STRONG, FIRST, SECOND, LISTERS_OWN = Key(P256, 7), Key(number=3), Key(number=4), Key(number=6)
 
 
@@ -90,7 +92,13 @@ async def directory(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Directory]
         yield made
 
 
-async def laid(table: Table, followers: int = 1, source: str = 'plugin = "keys"') -> Crooked:
+@pytest.fixture(autouse=True)
+def asks_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"LOOK": 0.02, "RETRY": 0.01, "RETRY_MOST": 0.05}.items():
+        monkeypatch.setattr(proving, name, value)
+
+
+async def laid(table: Table, followers: int = 1, source: str = 'plugin = "keys"', **fields: Any) -> Crooked:
     """A lister in the hands of a test, and followers whose source finds out whose keys are whose."""
     await table.lay(followers=followers, recorded=True)
     for number, node in enumerate(table.nodes[1:], 1):
@@ -98,7 +106,9 @@ async def laid(table: Table, followers: int = 1, source: str = 'plugin = "keys"'
         path.write_text(path.read_text() + f"[games.source]\n{source}\n")
         table.nodes[number] = Node.open(node.folder)
     crooked = Crooked(table)
-    await crooked.open()
+    await crooked.record(data_of(root(lister=crooked.node.did, **fields)))
+    await crooked.introduce()
+    await crooked.sign()
     return crooked
 
 
@@ -112,7 +122,9 @@ async def up(table: Table, name: str = "bela") -> Follower:
     return follower
 
 
-async def write(crooked: Crooked, did: str, key: Key, rkey: str = "a", *, end: bool = False) -> Listed:
+async def write(
+    crooked: Crooked, did: str, key: Key, rkey: str = "a", *, end: bool = False, at: int = NOW
+) -> Listed:
     """List a record of somebody's repository, or its end, as signed with a key, its proof sound down to that."""
     repo, path = Made(did, key), f"{NOTES}/{rkey}"
     value = {"$type": NOTES, "game": GAME, "text": "hello"}
@@ -123,12 +135,26 @@ async def write(crooked: Crooked, did: str, key: Key, rkey: str = "a", *, end: b
     proved = Proved(repo.last, repo.tree.get(path), None if end else codec.encode(value))
     opened = open_carried(carry(f"at://{did}/{path}", key.public.did_key, DOC, proved, repo.tree.prove(path)))
     listed = make_entry(
-        crooked.last, game=GAME, at=NOW, op="delete" if end else "create", uri=str(opened.uri), author=did,
+        crooked.last, game=GAME, at=at, op="delete" if end else "create", uri=str(opened.uri), author=did,
         record=opened.record, prov=opened.prov,
     )  # fmt: skip
     await crooked.list(listed, log_message(listed))
     await crooked.sign()
     return listed
+
+
+async def until_it_is(crooked: Crooked, at: int) -> None:
+    """Bring a time about: the followers' clocks stand where the log stands."""
+    await crooked.introduce(at)
+    await crooked.sign()
+
+
+async def until_settled(crooked: Crooked, *followers: Follower) -> int:
+    """Bring about the time from which on it counts that a key is in no history; return it once that was said."""
+    await until_it_is(crooked, SETTLES)
+    doubts = [follower.proving._doubts for follower in followers]
+    await until(lambda: all(any(each.since is not None for each in those.values()) for those in doubts))
+    return max(each.since or 0 for those in doubts for each in those.values())
 
 
 async def unproved_at(table: Table, size: int, number: int = 1) -> list[list[int]]:
@@ -162,19 +188,112 @@ async def test_a_lister_that_says_its_own_key_is_a_players_is_found_out_by_every
     alice = Plc([STRONG], FIRST)
     directory.has(alice)
     crooked = await laid(table, 2, by_directory(directory))
-    for name in ("bela", "cora"):
-        await up(table, name)
+    games = [await up(table, name) for name in ("bela", "cora")]
     await write(crooked, alice.did, FIRST)
     assert [await unproved_at(table, 3, number) for number in (1, 2)] == [[], []]
     forged = await write(crooked, alice.did, LISTERS_OWN, "b")
+    assert [await unproved_at(table, 4, number) for number in (1, 2)] == [[[3, 4]]] * 2
+    since = await until_settled(crooked, *games)
+    assert [await unproved_at(table, 5, number) for number in (1, 2)] == [[[3, 4]]] * 2
+    assert [game.fault for game in games] == [None, None]
+    await until_it_is(crooked, since + CONFIRMED)
     value = await finding(table, "bad-proof")
     assert (value["about"], value["seq"], value["entry"]) == (forged.entry.uri, 3, forged.data)
-    assert value["key"] == LISTERS_OWN.public.did_key
-    games = [table.services[name][0].games[0] for name in ("bela", "cora")]
-    await until(lambda: all(game.health()["unhealthy"] for game in games))
-    await write(crooked, alice.did, FIRST, "c")
-    assert [game.setting.store.size for game in games] == [3, 3]
-    assert [await cosigned(table, size, number) for size in (4, 5) for number in (1, 2)] == [False] * 4
+    assert (value["key"], value["doc"]) == (LISTERS_OWN.public.did_key, alice.entries[0]["cid"])
+    await until(lambda: all(game.fault is not None for game in games))
+    await write(crooked, alice.did, FIRST, "c", at=since + CONFIRMED)
+    assert [await cosigned(table, 7, number) for number in (1, 2)] == [False] * 2
+
+
+async def test_a_directory_that_lags_behind_has_no_honest_lister_accused(
+    table: Table, directory: Directory
+) -> None:
+    alice = Plc([STRONG], FIRST, at=BEGIN - 100 * HOUR)
+    directory.has(alice)
+    crooked = await laid(table, 1, by_directory(directory))
+    follower = await up(table)
+    alice.change(SECOND, STRONG, NOW - HOUR, rotation=[STRONG])
+    await write(crooked, alice.did, SECOND)
+    assert await unproved_at(table, 3) == [[2, 3]]
+    await until_it_is(crooked, SETTLES - 2_000_000)
+    await until_settled(crooked, follower)
+    directory.has(alice)
+    await until(lambda: follower.health()["grades"]["lister-says"] == 0)
+    await until_it_is(crooked, SETTLES + 10 * CONFIRMED)
+    assert await unproved_at(table, 6) == []
+    assert follower.fault is None
+
+
+async def test_who_goes_on_listing_under_a_made_up_key_puts_nothing_off(
+    table: Table, directory: Directory
+) -> None:
+    alice = Plc([STRONG], FIRST)
+    directory.has(alice)
+    crooked = await laid(table, 1, by_directory(directory))
+    follower = await up(table)
+    forged = await write(crooked, alice.did, LISTERS_OWN)
+    assert await unproved_at(table, 3) == [[2, 3]]
+    await write(crooked, alice.did, LISTERS_OWN, "b", at=SETTLES)
+    since = await until_settled(crooked, follower)
+    await write(crooked, alice.did, LISTERS_OWN, "c", at=since + CONFIRMED)
+    value = await finding(table, "bad-proof")
+    assert (value["about"], value["seq"]) == (forged.entry.uri, 2)
+
+
+async def test_a_follower_that_restarts_in_between_finds_a_made_up_key_out_all_the_same(
+    table: Table, directory: Directory
+) -> None:
+    alice = Plc([STRONG], FIRST)
+    directory.has(alice)
+    crooked = await laid(table, 1, by_directory(directory))
+    follower = await up(table)
+    await write(crooked, alice.did, LISTERS_OWN)
+    assert await unproved_at(table, 3) == [[2, 3]]
+    await until_settled(crooked, follower)
+    await table.down("bela")
+    follower = await up(table)
+    since = await until_settled(crooked, follower)
+    assert follower.fault is None
+    await until_it_is(crooked, since + CONFIRMED)
+    assert (await finding(table, "bad-proof"))["seq"] == 2
+    await until(lambda: follower.fault is not None)
+
+
+async def test_entries_wait_a_part_of_the_margin_and_not_again_while_who_was_waited_for_is_dark(
+    table: Table, keys: Keys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    margins: list[int | None] = []
+    monkeypatch.setattr(proving, "patience", lambda margin: margins.append(margin) or 0.0)
+    monkeypatch.setattr(proving, "IMPATIENCE", 0.0)
+    crooked = await laid(table, beacon={"margin": 3})
+    follower = await up(table)
+    assert await unproved_at(table, 2) == []
+    await write(crooked, ALICE, FIRST)
+    assert await unproved_at(table, 3) == [[2, 3]]
+    await write(crooked, BOB, SECOND)
+    assert await unproved_at(table, 4) == [[2, 4]]
+    assert margins == [3]
+    keys.say(ALICE, "vouched")
+    await until(lambda: follower.health()["grades"]["lister-says"] == 1)
+    await write(crooked, "did:web:cora.test", SECOND)
+    assert await unproved_at(table, 5) == [[3, 5]]
+    await table.down("bela")
+    await up(table)
+    assert margins == [3, 3]
+    await write(crooked, "did:web:dina.test", SECOND)
+    assert await unproved_at(table, 6) == [[3, 6]]
+    assert margins == [3, 3, 3]
+
+
+async def test_a_dark_host_eats_no_short_margin(
+    table: Table, keys: Keys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proving, "PATIENCE", 10_000.0)
+    crooked = await laid(table, beacon={"margin": 3})
+    await up(table)
+    assert await unproved_at(table, 2) == []
+    await write(crooked, ALICE, FIRST)
+    assert await unproved_at(table, 3) == [[2, 3]]
 
 
 async def test_a_key_that_is_changed_later_unmakes_nothing_neither_here_nor_for_who_joins_late(
@@ -220,7 +339,7 @@ async def test_one_dark_host_holds_up_nobody_and_the_receipts_say_what_is_unprov
 async def test_who_has_long_been_dark_takes_no_turn_from_who_is_new(
     table: Table, keys: Keys, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = {"AT_ONCE": 1, "DARK_AT_ONCE": 1, "DARK_AFTER": 1, "RETRY": 0.01, "LONGEST": 10_000.0}
+    made = {"AT_ONCE": 1, "DARK_AT_ONCE": 1, "DARK_AFTER": 1, "LONGEST": 10_000.0}
     for name, value in made.items():
         monkeypatch.setattr(proving, name, value)
     keys.say(ALICE, "unavailable")
@@ -299,15 +418,15 @@ async def test_a_false_key_that_is_found_out_after_its_receipt_ends_the_followin
     await write(crooked, ALICE, LISTERS_OWN)
     assert await unproved_at(table, 3) == [[2, 3]]
     keys.say(ALICE, "contradicted")
+    await until_it_is(crooked, await until_settled(crooked, follower) + CONFIRMED)
     assert (await finding(table, "bad-proof"))["seq"] == 2
     await until(lambda: follower.fault is not None)
     await table.down("bela")
     follower = await up(table)
     await until(lambda: follower.fault is not None)
-    await crooked.introduce()
-    await crooked.sign()
+    await until_it_is(crooked, SETTLES + HOUR)
     await until(lambda: follower.health()["unhealthy"] != [])
-    assert not await cosigned(table, 4)
+    assert not await cosigned(table, 6)
 
 
 async def test_a_voucher_that_fails_leaves_the_entry_unproved_and_the_follower_whole(

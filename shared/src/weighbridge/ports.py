@@ -207,8 +207,9 @@ class KeyAsked(Frozen, frozen=True):
 class Vouched(Frozen, frozen=True):
     """What this node has itself found out about a key.
 
-    `vouched`: it is the DID's, or was when the record was listed. `contradicted`: by a history that cannot be made up
-    it never was. `unavailable`: nobody can say now, or for good; it is asked again.
+    `vouched`: it is the DID's, or was when the record was listed. `contradicted`: it never was, by a history that
+    cannot be made up and was fetched only now; who asks bears in mind that it may lag behind (`how`: `plc-log`).
+    `unavailable`: nobody can say now, or for good. Both are asked again.
     `how`: `did-key`, `document` or `plc-log`. `evidence`: the CID of the document, or of the operation, that names
     the key. `until`: when (µs) another took its place, if one has. `says`: a sentence for people.
     """

@@ -1,8 +1,10 @@
 """Whose a key is, found out by this node itself: by the history of a did:plc, or the document of a did:web.
 
-Only a history contradicts: it is the same for whoever asks, and nobody can add a key to it. A document that names
-another key does not. A did:web's host may show each asker another one, so whoever has such a DID could have a lister
-accused by its followers; and it keeps no history, so a key that was changed since is no longer to be found.
+Only a history contradicts: nobody can add a key to it, and it only grows. That there is no more of it than a
+directory gives is its word, and one may lag: so the follower believes a contradiction only of an old listing, and
+only when it is said again. A document that names another key does not contradict. A did:web's host may show each
+asker another one, so whoever has such a DID could have a lister accused by its followers; and it keeps no history,
+so a key that was changed since is no longer to be found.
 """
 
 from __future__ import annotations
@@ -23,8 +25,6 @@ from weighbridge_atproto.settings import path_in, read_settings
 
 LATE: Final = 600_000_000
 """How long (µs) after another key took its place a record may be listed under one: commits wait to be verified."""
-CONFIRM: Final = 2.0
-"""Seconds between two askings for a history that contradicts: a directory of several machines may lag behind."""
 FRESH: Final = 60_000_000
 """How old (µs) a history may be to be asked about another key of the same DID."""
 
@@ -32,7 +32,7 @@ S = TypeVar("S", bound=Source)
 
 
 class DidVoucher:
-    """Asks directories and hosts. `clock`: the time (µs). `confirm`: seconds before a contradiction is believed."""
+    """Asks directories and hosts. `clock`: the time (µs)."""
 
     def __init__(
         self,
@@ -41,14 +41,12 @@ class DidVoucher:
         directory: str = DIRECTORY,
         *,
         clock: Callable[[], int] = lambda: time_ns() // 1000,
-        confirm: float = CONFIRM,
     ) -> None:
         self._client = client
         self._keeping = keeping
         self._directory = directory.rstrip("/")
         self._resolver = Resolver(client, keeping, directory)
         self._clock = clock
-        self._confirm = confirm
 
     async def close(self) -> None:
         """Let go of connections and the file."""
@@ -70,11 +68,7 @@ class DidVoucher:
         if found is not None:
             return found
         try:
-            found = judged(await self._fetch(asked.did), asked)
-            if found.verdict == "contradicted":
-                await asyncio.sleep(self._confirm)
-                found = judged(await self._fetch(asked.did), asked)
-            return found
+            return judged(await self._fetch(asked.did), asked)
         except (Refused, Unavailable) as error:
             # No directory can take back what this node has verified of one.
             found = await self._by_kept(asked, asked.listed - LATE)
@@ -125,7 +119,10 @@ def judged(spans: Sequence[Span], asked: KeyAsked) -> Vouched:
     named = [span for span in spans if span.key == asked.key]
     if not named:
         now = spans[-1]
-        says = f"{asked.key} never was the key of {asked.did}, whose history this node has verified"
+        says = (
+            f"{asked.key} never was the key of {asked.did} by its history of {len(spans)} operations, up to "
+            f"{now.operation}, all verified"
+        )
         return Vouched("contradicted", says, "plc-log", str(now.operation))
     for span in reversed(named):
         if span.until is None or asked.listed <= span.until + LATE:

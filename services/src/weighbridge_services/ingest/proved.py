@@ -22,6 +22,15 @@ APART: Final = 1_024
 """Ends of records and newly proved entries, the newest, that a receipt does not name for those around them."""
 GOOD_FOR: Final = 3_600_000_000
 """For how long (µs) after it was vouched for a key needs no new asking."""
+SETTLED: Final = 600_000_000
+"""How old (µs) a listing is before a history that does not name its key says anything against the lister.
+
+Every operation of a history is proved, and that there are no more of them is the directory's word: a machine or a
+cache of it may not have yet what the lister was shown. So long none lags that works; and while a made-up key is
+unproved its record counts, so it is no longer than that.
+"""
+CONFIRMED: Final = 60_000_000
+"""How long (µs) after a first such answer a second one has it believed."""
 
 
 class Pair(NamedTuple):
@@ -66,6 +75,28 @@ def found_of(vouched: Vouched, asked: Waiting, at: int) -> Found:
         return Found(vouched.verdict, at, vouched.says, None, vouched.how, vouched.evidence)
     good_to = max(asked.at, at + GOOD_FOR if vouched.until is None else vouched.until)
     return Found("vouched", at, vouched.says, "proved-now", vouched.how, vouched.evidence, good_to)
+
+
+class Doubt(NamedTuple):
+    """A key that a history does not name: when (µs) that was first said of a settled listing, and when to ask again."""
+
+    since: int | None
+    again: int
+
+
+def doubt_of(vouched: Vouched, before: Doubt | None, listed: int, at: int) -> Doubt | None:
+    """Return what a contradiction, asked for at a time (µs), leaves to doubt; None: it is to be believed.
+
+    `listed`: when (µs) the oldest entry with the key was listed that is not proved: who goes on listing under it
+    puts nothing off.
+    """
+    if vouched.how == "did-key":
+        return None  # this needs no directory
+    if at < listed + SETTLED:
+        return Doubt(None, listed + SETTLED)
+    if before is None or before.since is None:
+        return Doubt(at, at + CONFIRMED)
+    return None if at >= before.since + CONFIRMED else Doubt(before.since, before.since + CONFIRMED)
 
 
 def waiting_of(entry: Entry) -> Waiting | None:

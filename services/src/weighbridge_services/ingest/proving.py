@@ -2,7 +2,8 @@
 
 Each author with each key is asked about once, before the first receipt that holds a record of theirs; then again
 when that is an hour old. One host that does not answer must not hold up everybody's receipts: after a moment the
-entry goes on, named as unproved in the receipts, until somebody answers.
+entry goes on, named as unproved in the receipts, until somebody answers. So does one whose key a history does not
+name: a directory may lag behind, so that accuses the lister only once it is said of an old listing, and said again.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Final
 
 import structlog
 from weighbridge import codec
+from weighbridge.chain import MIN_MARGIN
 from weighbridge.errors import Refused, Unavailable
 from weighbridge.fold.deletions import is_proved_deletion
 from weighbridge.fold.grades import Span
@@ -26,10 +28,12 @@ from weighbridge_services.ingest.following import Fault, Taken, bad_proof
 from weighbridge_services.ingest.proved import (
     APART,
     Counts,
+    Doubt,
     Found,
     Kept,
     Pair,
     Waiting,
+    doubt_of,
     found_of,
     unproved_in,
     waiting_of,
@@ -38,9 +42,11 @@ from weighbridge_services.ingest.setting import Setting
 from weighbridge_services.ingest.sources.configured import GROUP, plugin_of
 
 PATIENCE: Final = 3.0
-"""Seconds that new entries wait for an answer about their keys."""
+"""Seconds that new entries wait at most for an answer about their keys."""
+SHARE: Final = 6
+"""Which part of the game's margin they wait at most: an ask may meet a wait, and then have its own."""
 IMPATIENCE: Final = 30.0
-"""Seconds for which none wait after some have waited in vain: who has many dark hosts holds up nobody for long."""
+"""Seconds for which none wait after some have waited in vain, and none do until these have had their answer."""
 LONGEST: Final = 60.0
 """Seconds after which an answer is not waited for any more."""
 AT_ONCE: Final = 32
@@ -51,6 +57,7 @@ DARK_AFTER: Final = 4
 """Askings in vain after which one is among them."""
 RETRY: Final = 5.0
 RETRY_MOST: Final = 3_600.0
+SECOND: Final = 1_000_000
 LOOK: Final = 1.0
 SEEN_EVERY: Final = 10.0
 """Seconds between two questions to the fold about what a quorum has seen of what is unproved here."""
@@ -75,6 +82,9 @@ class Proving:
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._dark_slots = asyncio.Semaphore(DARK_AT_ONCE)
         self._hurried_until = 0.0
+        self._late: set[Pair] = set()
+        self._doubts: dict[Pair, Doubt] = {}
+        self._margin: int | None = None
         self._counts = Counts()
         self._false = False
         self.seen = 0
@@ -99,6 +109,7 @@ class Proving:
         self._found, self._waiting, self._counts = self._kept.load()
         self._false = any(each.verdict == "contradicted" for each in self._found.values())
         store = self._setting.store
+        self._margin = store.margin()
         self._note_ends(store.listed(max(0, store.size - APART), store.size))
 
     async def close(self) -> None:
@@ -129,11 +140,12 @@ class Proving:
             waiting = waiting_of(each.listed.entry) if isinstance(each, Taken) and new else None
             if waiting is not None and not self._holds(waiting):
                 wanted[waiting.pair] = waiting
-        tasks = [task for each in wanted.values() if (task := self._begin(each)) is not None]
+        begun = {task: pair for pair, each in wanted.items() if (task := self._begin(each)) is not None}
         loop = asyncio.get_running_loop()
-        if tasks and loop.time() >= self._hurried_until:
-            _, late = await asyncio.wait(tasks, timeout=PATIENCE)
+        if begun and not self._late and loop.time() >= self._hurried_until:
+            _, late = await asyncio.wait(begun, timeout=patience(self._margin))
             if late:
+                self._late |= {begun[task] for task in late}
                 self._hurried_until = loop.time() + IMPATIENCE
 
     def contradicted(self, fresh: list[Taken]) -> tuple[list[Taken], Fault | None]:
@@ -153,7 +165,10 @@ class Proving:
             if (one := waiting_of(each.entry)) is not None and not self._holds(one)
         }
         counts = self._counts.with_more(each.entry for each in entries)
-        operators = await self._setting.store.run(self._kept.keep, entries, waiting, counts)
+        store = self._setting.store
+        operators = await store.run(self._kept.keep, entries, waiting, counts)
+        if self._margin is None:
+            self._margin = await store.run(store.margin)
         self._waiting |= waiting
         self._counts = counts
         self._note_ends(entries)
@@ -194,16 +209,15 @@ class Proving:
         return task
 
     async def _find(self, voucher: Voucher, waiting: Waiting) -> None:
-        dark = self._tried[waiting.pair] >= DARK_AFTER
+        # Of what is in doubt no crowd of dark hosts may put off the answer.
+        dark = self._tried[waiting.pair] >= DARK_AFTER and waiting.pair not in self._doubts
         async with self._dark_slots if dark else self._slots:
             at = self._setting.clock.now()
             vouched = await answer_of(voucher, waiting)
-        found, pair = found_of(vouched, waiting, at), waiting.pair
-        if found.verdict == "unavailable":
-            wait = min(RETRY * 2 ** min(self._tried[pair], 20), RETRY_MOST)
-            self._tried[pair] += 1
-            self._next[pair] = asyncio.get_running_loop().time() + wait
-            log.info("key", game=self._setting.uri, did=pair.did, says=found.says)
+        found, pair, doubt = found_of(vouched, waiting, at), waiting.pair, self._doubt(vouched, waiting, at)
+        if found.verdict == "unavailable" or doubt is not None:
+            self._put_off(pair, None if doubt is None else (doubt.again - at) / SECOND)
+            log.info("key", game=self._setting.uri, did=pair.did, says=found.says, doubted=doubt is not None)
             return
         proved = self._proved(waiting) if found.verdict == "vouched" else []
         # A crash before this asks again; after it, it is as if nobody had had to wait.
@@ -211,9 +225,33 @@ class Proving:
         self._found[pair] = found
         self._false = self._false or found.verdict == "contradicted"
         self._tried.pop(pair, None)
+        self._doubts.pop(pair, None)
+        self._late.discard(pair)
+        if found.verdict == "contradicted":
+            self._next[pair] = asyncio.get_running_loop().time() + RETRY_MOST
         for seq in proved:
             self._waiting.pop(seq, None)
         self._apart.extend(proved)
+
+    def _doubt(self, vouched: Vouched, waiting: Waiting, at: int) -> Doubt | None:
+        """Return what is left to doubt of an answer that was asked for at a time (µs)."""
+        if vouched.verdict != "contradicted":
+            return None
+        pair = waiting.pair
+        oldest = min([waiting.at, *(each.at for each in self._waiting.values() if each.pair == pair)])
+        # A crash forgets it: then it is said of a settled listing once more than it need be.
+        doubt = doubt_of(vouched, self._doubts.get(pair), oldest, at)
+        if doubt is not None:
+            self._doubts[pair] = doubt
+        return doubt
+
+    def _put_off(self, pair: Pair, most: float | None) -> None:
+        """Ask about a pair again after a while, twice as long each time; `most`: seconds after which it is worth it."""
+        wait = min(RETRY * 2 ** min(self._tried[pair], 20), RETRY_MOST)
+        self._tried[pair] += 1
+        if most is not None:
+            wait = min(wait, max(RETRY, most))
+        self._next[pair] = asyncio.get_running_loop().time() + wait
 
     def _proved(self, asked: Waiting) -> list[int]:
         """Return the entries that wait for this answer: listed no later than what was asked about."""
@@ -242,6 +280,11 @@ class Proving:
             return
         grades = value.get("grades") if isinstance(value, dict) else None
         self.seen = grades.count("seen-by-quorum") if isinstance(grades, list) else 0
+
+
+def patience(margin: int | None) -> float:
+    """Return for how many seconds entries wait where dice come so many seconds after a listing."""
+    return min(PATIENCE, (MIN_MARGIN if margin is None else margin) / SHARE)
 
 
 async def answer_of(voucher: Voucher, waiting: Waiting) -> Vouched:

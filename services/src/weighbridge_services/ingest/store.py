@@ -164,6 +164,11 @@ class Store:
         known = author in rules.named or author in operators
         return not known and self.since([author]).get(author, day) >= day
 
+    def margin(self) -> int | None:
+        """Return the seconds between a listing and its dice, by the first root; None before there is one."""
+        first = self._roots().first
+        return None if first is None else first.margin
+
     def _roots(self) -> Rules:
         """Return the newest root that the kernel can read, whatever its rule set says of it."""
         rules = Rules()
