@@ -21,7 +21,7 @@ from weighbridge.repos import RAW, Cid, open_carried
 from weighbridge_atproto import open_firehose, open_jetstream, open_keys, open_network, open_repository
 from weighbridge_atproto.jetstream import Jetstream, read_hint
 from weighbridge_atproto.keeping import Keeping, KeepingBroken
-from weighbridge_atproto.settings import read_settings
+from weighbridge_atproto.settings import BadSettings, read_settings
 
 GAME = f"at://{ALICE}/town.delve.game/one"
 WHOLE = {"game": GAME, "collections": [MOVES], "host": "https://pds.delve.town", "repos": [ALICE]}
@@ -61,6 +61,24 @@ def move(text: str) -> dict[str, str]:
 def test_a_source_is_not_opened_with_settings_that_cannot_be_meant(opened: Any, changed: Any, tmp_path: Path):
     settings = {name: value for name, value in (WHOLE | changed).items() if value is not ...}
     assert code_of(lambda: opened(settings, str(tmp_path))) == "atproto-settings"
+
+
+@pytest.mark.parametrize("opened", [open_firehose, open_network, open_jetstream, open_keys, open_repository])
+def test_a_setting_that_is_none_is_refused_with_its_path_and_the_nearest_name(opened: Any, tmp_path: Path):
+    settings = {
+        "plugin": "firehose",
+        "root": "root.json",
+        "handover": "h",
+        **WHOLE,
+        "hosst": "https://a.example",
+    }
+    with pytest.raises(BadSettings) as refused:
+        opened(settings | {"every": "often"}, str(tmp_path))
+    assert sorted(refused.value.detail["problems"]) == [
+        ("games.source.every", "expected `float`, got `str`"),
+        ("games.source.hosst", "is no setting; did you mean 'host'?"),
+    ]
+    assert "games.source.hosst is no setting; did you mean 'host'?" in refused.value.message
 
 
 def test_a_family_of_collections_is_watched_by_its_beginning():

@@ -139,6 +139,23 @@ def test_settings_that_make_no_source_are_refused(opening: Any, settings: dict[s
         opening(settings, Clock(NOW))
 
 
+@pytest.mark.parametrize(
+    ("opening", "settings", "near"),
+    [
+        (open_relays, {"secnds": 1.0}, "secnds is no setting; did you mean 'seconds'?"),
+        (open_recorded, {"path": "x", "paht": "y"}, "paht is no setting; did you mean 'path'?"),
+        (open_local, {"seed": SEED, "genesys": 0}, "genesys is no setting; did you mean 'genesis'?"),
+        (open_local, {"seed": SEED}, "genesis is missing"),
+    ],
+)
+def test_a_setting_that_is_none_is_refused_with_its_path_and_the_nearest_name(
+    opening: Any, settings: dict[str, Any], near: str
+) -> None:
+    with pytest.raises(BadBeaconSettings) as refused:
+        opening(settings, Clock(NOW))
+    assert f"beacons.settings.{near}" in refused.value.message
+
+
 def test_without_settings_the_public_relays_are_asked_of_two_operators_at_least() -> None:
     relays, _ = relay_settings({})
 

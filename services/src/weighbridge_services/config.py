@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 from weighbridge.errors import Broken, Refused
 from weighbridge.identity.syntax import is_did, is_record_uri
-
-from weighbridge_services.problems import Problem, problems_of
+from weighbridge.settings import Problem, problems_of
 
 FILE: Final = "weighbridge.toml"
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,63}")
 DOMAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 BROKER_URL: Final = re.compile(r"(nats|tls|ws|wss)://[^\s/]+/?")
+NEAR: Final = 0.75
+"""How alike (0 to 1) two names are of which one is the other, misspelt."""
 INTERVAL: Final = re.compile(r"always|[0-9]{1,6}(ms|s|m|h)")
 
 
@@ -209,6 +211,7 @@ def checks(config: Config) -> Iterator[Problem]:
             f"is to be at most {LAST_HTTP}: services in processes of their own take the ports after it",
         )
     for number, game in enumerate(config.games):
+        yield from _tracer_checks(f"games[{number}].traces", game.traces, config.plugins.tracers)
         yield from _game_checks(f"games[{number}]", game, [each.uri for each in config.games[:number]])
 
 
@@ -251,6 +254,14 @@ def _game_checks(path: str, game: GameTable, before: list[str]) -> Iterator[Prob
         yield from _did_checks(f"{path}.peers[{number}].did", peer.did)
         if peer.domain is not None and not DOMAIN.fullmatch(peer.domain):
             yield f"{path}.peers[{number}].domain", "is to be 1 to 64 of a-z, A-Z, digits, _ and -"
+
+
+def _tracer_checks(path: str, tables: Iterable[str], tracers: tuple[str, ...]) -> Iterator[Problem]:
+    # The table of a tracer that is not in use now may stay; one that is nearly named is misspelt.
+    for name in tables:
+        near = get_close_matches(name, tracers, 1, NEAR)
+        if name not in tracers and near:
+            yield f"{path}.{name}", f"is no tracer of this node; did you mean {near[0]!r}?"
 
 
 def _did_checks(path: str, did: str) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ chain's own, or raises. Nothing here runs under a fold.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Final, Literal, Protocol, runtime_checkable
 
 from weighbridge.beacon import parse_signature, randomness_of, verify
 from weighbridge.chain import (
@@ -24,9 +24,11 @@ from weighbridge.chain import (
 from weighbridge.contract import Frozen
 from weighbridge.errors import Broken, Refused, Unavailable
 from weighbridge.local_chain import LocalChain
+from weighbridge.settings import settings_of
 
 __all__ = [
     "MAX_ROUND",
+    "NOT_THE_SOURCES",
     "QUICKNET",
     "SCHEME",
     "SECOND",
@@ -62,6 +64,7 @@ __all__ = [
     "randomness_of",
     "round_at",
     "round_time",
+    "settings_of",
     "verify",
 ]
 
@@ -123,6 +126,9 @@ class OpenBeacons(Protocol):
 
 
 # --- where records come from -------------------------------------------------------------------------------
+
+NOT_THE_SOURCES: Final = frozenset({"plugin", "root", "handover"})
+"""What of a source's table the node reads itself: a source that refuses settings it does not know lets these be."""
 
 
 class Given(Frozen, frozen=True):

@@ -85,6 +85,14 @@ def test_a_near_miss_is_told() -> None:
         config_of(NAMED + '[broker]\nsync_interval = "1s"')
 
 
+def test_the_table_of_a_tracer_that_is_misspelt_is_told_and_that_of_one_not_in_use_may_stay() -> None:
+    with pytest.raises(
+        BadConfig, match=r"games\[0\]\.traces\.dictatd is no tracer .*; did you mean 'dictated'"
+    ):
+        config_of(NAMED + '[plugins]\ntracers = ["dictated"]\n' + GAME + "[games.traces.dictatd]\n")
+    assert config_of(NAMED + '[plugins]\ntracers = ["form"]\n' + GAME + "[games.traces.dictated]\n").games
+
+
 def test_a_whole_configuration_is_read() -> None:
     config = config_of(
         NAMED + GAME + '[[games.peers]]\ndid = "did:plc:b"\ndomain = "b"\n[games.source]\nkind = "x"\n'
@@ -147,8 +155,8 @@ LEAVES = st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=4)
     )
 )
 def test_no_table_makes_anything_but_a_configuration_or_problems(value: object) -> None:
+    from weighbridge.settings import problems_of  # noqa: PLC0415
     from weighbridge_services.config import Config  # noqa: PLC0415
-    from weighbridge_services.problems import problems_of  # noqa: PLC0415
 
     for path, sentence in problems_of(value, Config):
         assert path

@@ -96,3 +96,15 @@ def test_a_damaged_log_is_refused(tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_bytes(b'{"seq": 0}\n')
     with pytest.raises(BadSource):
         read(open_log_file({"file": "log.jsonl"}, str(tmp_path)))
+
+
+@pytest.mark.parametrize("opening", [open_lines, open_log_file])
+def test_a_file_is_the_only_setting_beside_what_the_node_reads_itself(opening: Any, tmp_path: Path) -> None:
+    settings = {"game": GAME, "plugin": "jsonl", "root": "root.json", "handover": "handover.json"}
+    assert opening({**settings, "file": "season.jsonl"}, str(tmp_path)).name in ("jsonl", "logfile")
+    with pytest.raises(
+        BadSource, match=r"^bad-source: games\.source\.fiel is no setting; did you mean 'file'\?"
+    ):
+        opening({**settings, "fiel": "season.jsonl"}, str(tmp_path))
+    with pytest.raises(BadSource, match=r"games\.source\.file is missing"):
+        opening(settings, str(tmp_path))

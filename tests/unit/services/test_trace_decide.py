@@ -212,6 +212,7 @@ async def test_dictated_may_have_a_word_for_everything_else(tmp_path: Any) -> No
     [
         pytest.param(open_form, {"kinds": ["ftp"]}, id="a-kind-nobody-knows"),
         pytest.param(open_form, {"kind": ["at"]}, id="a-setting-nobody-knows"),
+        pytest.param(open_dictated, {"othewise": "ok"}, id="a-misspelt-setting"),
         pytest.param(open_dictated, {"otherwise": "yes"}, id="no-verdict"),
         pytest.param(open_dictated, {"path": "bad.jsonl"}, id="a-bad-line"),
         pytest.param(open_dictated, {"path": "."}, id="a-folder"),
@@ -223,3 +224,10 @@ def test_bad_settings_of_a_tracer_are_refused(which: Any, settings: Any, tmp_pat
     )
     with pytest.raises(BadTracerSettings):
         which(settings, lambda: 0, str(tmp_path))
+
+
+def test_a_misspelt_setting_of_a_tracer_is_told_with_its_path_and_the_nearest_name(tmp_path: Any) -> None:
+    with pytest.raises(BadTracerSettings, match=r"games\.traces\.form\.kind is no setting; .*'kinds'"):
+        open_form({"kind": ["at"]}, lambda: 0, str(tmp_path))
+    with pytest.raises(BadTracerSettings, match=r"games\.traces\.dictated\.othewise .*'otherwise'"):
+        open_dictated({"othewise": "ok"}, lambda: 0, str(tmp_path))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-from weighbridge.ports import Refused
+from weighbridge.ports import NOT_THE_SOURCES, Refused, settings_of
 from weighbridge.repos import is_did, is_nsid, parse_record_uri
 
 from weighbridge_atproto.documents import host_address
@@ -27,7 +27,7 @@ class BadSettings(Refused):
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """What a source is told. Others of its table, such as `root`, are not its own.
+    """What a source is told, beside what is the node's own of its table.
 
     `game`: at-uri of the root. `collections`: what is watched. `host`: address of the stream's host, `relay`
     whether it serves the repositories of others; `hosts`: of several, one stream each. `index`: whom to ask, every
@@ -65,12 +65,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_settings(given: Mapping[str, Any], *needed: str) -> Settings:
-    """Return checked settings, of which some must be there. Raises BadSettings."""
+    """Return checked settings, of which some must be there. Raises BadSettings, also for a name that is none."""
+    own = {name: value for name, value in given.items() if name not in NOT_THE_SOURCES}
+    settings = settings_of(own, Settings, "games.source", BadSettings)
     try:
-        known = {name: value for name, value in given.items() if name in Settings.__struct_fields__}
-        settings = msgspec.convert(known, Settings)
         parse_record_uri(settings.game)
-    except (msgspec.ValidationError, Refused) as error:
+    except Refused as error:
         raise BadSettings(f"the source's settings: {error}") from error
     for name in needed:
         if not getattr(settings, name):

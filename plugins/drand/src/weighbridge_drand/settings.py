@@ -7,9 +7,9 @@ from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
-from weighbridge.ports import BadBeaconSettings
+from weighbridge.ports import BadBeaconSettings, settings_of
 
-T = TypeVar("T")
+T = TypeVar("T", bound=msgspec.Struct)
 Api = Literal["v1", "v2"]
 
 PUBLIC = (
@@ -84,8 +84,5 @@ def _relay(named: str | Relay) -> Relay:
 
 
 def convert(given: Mapping[str, Any], kind: type[T]) -> T:
-    """Return settings as their type."""
-    try:
-        return msgspec.convert(dict(given), kind)
-    except msgspec.ValidationError as error:
-        raise BadBeaconSettings(f"settings of beacons: {error}") from error
+    """Return settings as their type. Raises BadBeaconSettings with every problem and its path."""
+    return settings_of(given, kind, "beacons.settings", BadBeaconSettings)

@@ -18,9 +18,14 @@ from typing import Any
 import msgspec
 from weighbridge.errors import Refused
 from weighbridge.identity import encode_envelope, envelope_from_json
-from weighbridge.ports import Given, Pause
+from weighbridge.ports import NOT_THE_SOURCES, Given, Pause, settings_of
 
 from weighbridge_services.ingest.errors import BadSource
+
+
+class _File(msgspec.Struct, frozen=True):
+    file: str
+    game: str = ""
 
 
 class _Await(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,13 +64,9 @@ def open_lines(settings: Mapping[str, Any], folder: str) -> Lines:
 
 
 def file_in(settings: Mapping[str, Any], folder: str) -> Path:
-    """Return the path of the setting `file`. Raises BadSource."""
-    file = settings.get("file")
-    if not isinstance(file, str):
-        raise BadSource(
-            'the source needs the setting `file`, a path: source = { plugin = "jsonl", file = "…" }'
-        )
-    return Path(folder) / file
+    """Return the path of the setting `file`, which is the only one there is. Raises BadSource."""
+    own = {name: value for name, value in settings.items() if name not in NOT_THE_SOURCES}
+    return Path(folder) / settings_of(own, _File, "games.source", BadSource).file
 
 
 def read_line(line: str, where: str) -> Given | Pause:

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 import structlog
+from weighbridge import ports
 from weighbridge.ports import BadTracerSettings, Clock, TraceAsked, Traced, TraceNotYet
 
 FILE: Final = "traces.jsonl"
@@ -108,10 +109,7 @@ def read_lines(path: Path) -> list[Line]:
 
 def settings_of(settings: Mapping[str, Any], folder: str) -> tuple[Path, Verdict | None]:
     """Return the file, and the word on what it does not name. Raises BadTracerSettings."""
-    try:
-        read = msgspec.convert(dict(settings), _Settings)
-    except msgspec.ValidationError as error:
-        raise BadTracerSettings(f"settings of the tracer dictated: {error}") from error
+    read = ports.settings_of(settings, _Settings, "games.traces.dictated", BadTracerSettings)
     return Path(folder) / read.path, read.otherwise
 
 

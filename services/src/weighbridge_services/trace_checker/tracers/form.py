@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 from weighbridge.cid import Cid
-from weighbridge.ports import BadTracerSettings, Clock, TraceAsked, Traced
+from weighbridge.ports import BadTracerSettings, Clock, TraceAsked, Traced, settings_of
 
 Kind = Literal["https", "http", "at", "cid"]
 DEFAULT: Final[tuple[Kind, ...]] = ("https", "http")
@@ -51,7 +51,4 @@ def kinds_in(trace: Any) -> Iterator[Kind]:
 
 def open_form(settings: Mapping[str, Any], clock: Clock, folder: str) -> Form:
     """Open it. `kinds`: of https, http, at and cid, those whose form is enough (https and http)."""
-    try:
-        return Form(msgspec.convert(dict(settings), _Settings).kinds)
-    except msgspec.ValidationError as error:
-        raise BadTracerSettings(f"settings of the tracer form: {error}") from error
+    return Form(settings_of(settings, _Settings, "games.traces.form", BadTracerSettings).kinds)

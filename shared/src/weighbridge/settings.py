@@ -5,19 +5,35 @@ from __future__ import annotations
 import types
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import Any, Union, get_args, get_origin
+from typing import Any, TypeVar, Union, get_args, get_origin
 
 import msgspec
 from msgspec.inspect import StructType, type_info
 
+from weighbridge.errors import Refused
+
 Problem = tuple[str, str]
 """A path and a sentence."""
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+def settings_of(given: Mapping[str, Any], wanted: type[T], path: str, refusal: type[Refused]) -> T:
+    """Return a table of settings as a struct, whose fields are all the settings there are.
+
+    Raises `refusal` with every problem, its path and, of a name that is none, the nearest; `detail["problems"]` are
+    (path, sentence).
+    """
+    problems = list(problems_of(given, wanted, path))
+    if problems:
+        raise refusal("; ".join(f"{where} {says}" for where, says in problems), problems=problems)
+    return msgspec.convert(dict(given), wanted)
 
 
 def problems_of(value: Any, wanted: Any, path: str = "") -> Iterator[Problem]:
     """Yield what is wrong with a value that is to become `wanted`: a struct, a tuple of them, or a plain type."""
     if get_origin(wanted) in (Union, types.UnionType):
-        (wanted,) = (each for each in get_args(wanted) if each is not type(None))
+        several = [each for each in get_args(wanted) if each is not type(None)]
+        wanted = several[0] if len(several) == 1 else wanted
     if get_origin(wanted) is tuple and _is_struct(get_args(wanted)[0]):
         yield from _of_list(value, get_args(wanted)[0], path)
     elif _is_struct(wanted):
