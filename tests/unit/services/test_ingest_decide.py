@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-
 import coin
 import pytest
 from ingest_facts import (
     GAME,
-    GM,
     LISTER,
     NOON,
     SECOND,
@@ -28,23 +24,11 @@ from ingest_facts import (
 )
 from weighbridge.dice import QUICKNET, round_after
 from weighbridge.fold.records import DAY
-from weighbridge.identity import Signer
-from weighbridge.ledger import Ledger
 from weighbridge.log import check_next
-from weighbridge.ports import Told
 from weighbridge_services.ingest.decide import Handed, Placed, decide, decide_time
-from weighbridge_services.ingest.driver import told
-from weighbridge_services.ingest.opening import Opened, read_record
-from weighbridge_services.ingest.store import Store
 
 ANN, BOB = player(1), player(2)
 MIDNIGHT = (NOON // DAY + 1) * DAY
-
-
-def said_of(who: Signer, status: str, number: int) -> Handed:
-    found = read_record(told(LISTER, GAME, number, Told(who.did, "identity", status)), GAME)
-    assert isinstance(found, Opened)
-    return Handed(found)
 
 
 def test_what_was_handed_in_is_listed_in_that_order_as_a_chain() -> None:
@@ -203,83 +187,6 @@ def test_a_strangers_receipt_is_a_record_like_any() -> None:
     book = opened_book()
     assert codes(book.list(opened(receipt(ANN, 1)), opened(receipt(ANN, 1))).answers) == ["placed", "placed"]
     assert len(book.entries) == 2
-
-
-# --- floods ------------------------------------------------------------------------------------------------
-
-
-def test_an_author_has_so_many_records_a_day() -> None:
-    book = opened_book(floods={"author": 2})
-    made = book.list(*(opened(note(ANN, f"n{n}")) for n in range(4)), opened(note(BOB, "b")))
-    assert codes(made.answers) == ["placed", "placed", "flooded", "flooded", "placed"]
-    assert made.tally.left_out == {ANN.did: 2}
-
-
-def test_authors_without_standing_have_so_many_together() -> None:
-    book = opened_book(floods={"strangers": 3})
-    made = book.list(*(opened(note(player(n), "a")) for n in range(1, 6)))
-    assert codes(made.answers) == ["placed", "placed", "placed", "flooded", "flooded"]
-    assert made.tally.left_out == {None: 2}
-
-
-def test_who_was_listed_on_an_earlier_day_has_standing() -> None:
-    book = opened_book(floods={"strangers": 1})
-    book.list(opened(note(ANN, "a")))
-    later = NOON + DAY
-    made = book.list(opened(note(ANN, "b")), opened(note(BOB, "a")), opened(note(player(3), "a")), now=later)
-    assert codes(made.answers) == ["placed", "placed", "flooded"]
-
-
-@pytest.mark.parametrize("who", [GM, LISTER, WITNESS], ids=["gm", "lister", "operator"])
-def test_whom_the_root_or_the_configuration_names_has_standing(who: object) -> None:
-    book = opened_book(floods={"strangers": 1})
-    book.list(opened(note(ANN, "a")))
-    assert codes(book.list(opened(note(who, "a"))).answers) == ["placed"]  # type: ignore[arg-type]
-
-
-def test_operators_evidence_and_the_root_are_never_flooded() -> None:
-    book = opened_book(floods={"author": 1, "strangers": 1})
-    made = book.list(*(opened(beacon(WITNESS, n), sound=True) for n in range(5)))
-    again = book.list(opened(root(floods={"author": 2})), opened(root(floods={"author": 3})))
-    assert codes([*made.answers, *again.answers]) == ["placed"] * 7
-
-
-def test_what_hosts_say_of_accounts_fills_no_day_and_takes_nobody_s_place() -> None:
-    # Nobody signs it: who runs a host can say of its accounts as much as they like.
-    book = opened_book(floods={"author": 2, "strangers": 3})
-    words = [said_of(ANN, f"handle not verified: {n}.delve.town", n) for n in range(9)]
-    made = book.list(*words)
-    assert codes(made.answers) == ["placed"] * 3 + ["flooded"] * 6
-    assert codes(book.list(opened(note(ANN, "a")), opened(note(LISTER, "b"))).answers) == ["placed"] * 2
-    floods = [each.entry for each in book.list(opened(note(BOB, "c")), now=MIDNIGHT + 5).entries]
-    assert [(entry.op, entry.author, entry.count) for entry in floods[:1]] == [("flood", LISTER.did, 6)]
-    assert codes(book.list(said_of(ANN, "active", 10), now=MIDNIGHT + 6).answers) == ["placed"]
-
-
-def test_a_lister_that_starts_anew_counts_the_day_s_words_of_hosts_on(tmp_path: Path) -> None:
-    book = opened_book(floods={"strangers": 3})
-    with Ledger.open(tmp_path / "ledger.db") as ledger, ThreadPoolExecutor(1) as thread:
-        store = Store(ledger, GAME, thread)
-        store.log.extend(book.entries, formed=True)
-        words = [said_of(ANN, f"{n}", n) for n in range(3)]
-        store.keep(book.list(*words, opened(note(ANN, "a"))), {}, {})
-        assert store.tally(book.facts.rules, book.facts.operators) == book.facts.tally
-        assert store.full_for(NOON // DAY, [ANN.did, LISTER.did], book.facts.operators, {}) == frozenset()
-
-
-def test_what_was_left_out_is_counted_in_the_log_when_the_day_ends() -> None:
-    book = opened_book(floods={"author": 1, "strangers": 2})
-    for n in range(3):
-        book.list(opened(note(ANN, f"a{n}")), opened(note(player(n + 10), "b")))
-    made = book.list(opened(note(ANN, "c")), now=MIDNIGHT + 5)
-    entries = [each.entry for each in made.entries]
-    assert [entry.op for entry in entries] == ["flood", "flood", "tick", "create"]
-    assert [(entry.author, entry.count, entry.at) for entry in entries[:2]] == [
-        (None, 2, MIDNIGHT - 1),
-        (ANN.did, 2, MIDNIGHT - 1),
-    ]
-    assert made.tally.authors == {ANN.did: 1}
-    assert made.tally.left_out == {}
 
 
 # --- time --------------------------------------------------------------------------------------------------

@@ -20,6 +20,10 @@ UNKNOWN: Final = Needs(dice=("unknown",))
 """What a record awaits whose rule set fails on it: it may roll, for all that can be known beside the fold."""
 
 
+EVIDENCE: Final = 256
+"""How many authors' whole days one operator's evidence may be of: a witness says a word or two of each record."""
+
+
 class Rules(msgspec.Struct, frozen=True):
     """The latest well-formed root and what the rule set made of it; None before there is one."""
 
@@ -33,6 +37,16 @@ class Rules(msgspec.Struct, frozen=True):
         if self.root is None:
             return FLOODS["author"], FLOODS["strangers"]
         return self.root.flood_author, self.root.flood_strangers
+
+    @property
+    def most_later(self) -> int:
+        """How many of the records of authors without standing may be another than their author's first of the day."""
+        return self.floods[1] - self.floods[1] // 4
+
+    @property
+    def most_evidence(self) -> int:
+        """How many records of evidence of one operator a day's log holds."""
+        return EVIDENCE * self.floods[0]
 
     @property
     def named(self) -> frozenset[str]:

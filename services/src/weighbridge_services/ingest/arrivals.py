@@ -12,7 +12,8 @@ from weighbridge.chain import Chain
 from weighbridge.errors import Refused
 from weighbridge.fold.records import BEACON
 
-from weighbridge_services.ingest.decide import Answer, Handed, round_in
+from weighbridge_services.ingest.counting import round_in
+from weighbridge_services.ingest.decide import Answer, Handed
 from weighbridge_services.ingest.opening import Opened, Refusal, bad_signature, claim_of, read_record
 from weighbridge_services.ingest.verifying import Verifier
 

@@ -5,18 +5,17 @@ Pure. Rejected is only what cannot be attributed or encoded; whether a listed re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 import msgspec
 from weighbridge.cid import Cid
 from weighbridge.contract import RuleSet
-from weighbridge.errors import Refused
-from weighbridge.fold.records import ACCOUNT, BEACON, DAY, KERNEL_COLLECTIONS, RECEIPT
-from weighbridge.log.checkpoint import Checkpoint
+from weighbridge.fold.records import ACCOUNT, BEACON, DAY, RECEIPT
 from weighbridge.log.entries import Listed, Op, make_entry
 
 from weighbridge_services.following.rules import Rules, needs_of, round_of, rules_after
+from weighbridge_services.ingest.counting import LOOSE, counts_as, is_loose, is_receipt, round_in, size_in
 from weighbridge_services.ingest.opening import Opened, Refusal, other_game
 
 MAX_TICKS: Final = 100_000
@@ -64,13 +63,14 @@ Answer = Placed | Refusal | Passed
 class Tally(msgspec.Struct, frozen=True):
     """A day's records: of each author, of authors without standing together, and what was left out (None: theirs).
 
-    Among `authors` stands, under `ACCOUNT`, how often hosts were said to have said something of an account.
+    `authors` counts by what `counts_as` says. `newcomers`: how many authors without standing there are.
     """
 
     day: int = 0
     authors: Mapping[str, int] = {}
     strangers: int = 0
     left_out: Mapping[str | None, int] = {}
+    newcomers: int = 0
 
 
 class Facts(msgspec.Struct, frozen=True):
@@ -78,8 +78,8 @@ class Facts(msgspec.Struct, frozen=True):
 
     `known`: by at-uri, of the uris handed in. `since`: by DID, the day of an author's first record. `beacons`:
     the rounds, of those handed in, that are listed. `receipts`: by operator, the size of its newest listed
-    receipt. `matter`: by size of our checkpoints, the last entry before it that is no receipt. `dues`: times
-    (µs) at which something falls due. `operators`: the DIDs whose evidence no flood limit holds back.
+    receipt. `matter`: by size (those of our checkpoints, and those handed in), the last entry before it that is no
+    receipt. `dues`: times (µs) at which something falls due. `operators`: whose evidence has limits of its own.
     """
 
     game: str
@@ -128,37 +128,6 @@ def decide_time(ruleset: RuleSet, facts: Facts, now: int) -> Decision:
     return listing.decision(())
 
 
-def counts_as(author: str | None, uri: str | None, game: str, operators: Set[str]) -> str | None:
-    """Return under what a record counts towards the limits of a day: its author, or `ACCOUNT`; None: it does not.
-
-    Neither the root nor operators' evidence does. What a lister hears of accounts nobody has signed, and whoever runs
-    a host says as much of it as they like: all of it together has a limit, which takes no author's place.
-    """
-    if author is None or uri is None or uri == game:
-        return None
-    collection = uri.split("/")[3]
-    if author not in operators or collection not in KERNEL_COLLECTIONS:
-        return author
-    return ACCOUNT if collection == ACCOUNT else None
-
-
-def round_in(value: Mapping[str, Any]) -> int | None:
-    """Return the round that a beacon record names, if it names one."""
-    number = value.get("round")
-    return number if type(number) is int else None
-
-
-def size_in(value: Mapping[str, Any]) -> int | None:
-    """Return the size of the checkpoint that a receipt cosigns, if it can be read."""
-    note = value.get("checkpoint")
-    if not isinstance(note, str):
-        return None
-    try:
-        return Checkpoint.parse(note.split("\n\n", 1)[0] + "\n").size
-    except Refused:
-        return None
-
-
 class _Listing:
     """One decision under way."""
 
@@ -183,6 +152,7 @@ class _Listing:
         self._day = tally.day
         self._counts: dict[str, int] = {}
         self._strangers = tally.strangers
+        self._newcomers = tally.newcomers
         self._left_out = dict(tally.left_out)
         self._before: Mapping[str, int] = tally.authors
 
@@ -193,7 +163,7 @@ class _Listing:
     def decision(self, answers: tuple[Answer, ...]) -> Decision:
         """Return what came of it."""
         counts = {**self._before, **self._counts} if self._counts else self._before
-        tally = Tally(self._day, counts, self._strangers, self._left_out)
+        tally = Tally(self._day, counts, self._strangers, self._left_out, self._newcomers)
         return Decision(
             tuple(self._entries), tuple(self._proofs), answers, self._urgent, self._matter, self._rules,
             tuple(self._roots), tally, self._authors, self._beacons, self._receipts,
@@ -215,7 +185,7 @@ class _Listing:
             return said
         at = self._time(handed)
         self.let_pass(at)
-        flooded = self._flooded(opened, at)
+        flooded = self._flooded(opened, at, handed.sound)
         return flooded if flooded is not None else self._list(handed, opened, at, again)
 
     def _time(self, handed: Handed) -> int:
@@ -281,35 +251,66 @@ class _Listing:
                 return Passed(f"the beacon of round {number} is listed already")
         if opened.envelope.collection == RECEIPT:
             size = size_in(opened.value)
-            if size is not None and self._facts.matter.get(size, size - 1) < self._receipt_of(opened.author):
+            if size is not None and self._matter_before(size) < self._receipt_of(opened.author):
                 return Passed("this operator's receipt for these entries is listed already")
         return None
+
+    def _matter_before(self, size: int) -> int:
+        """Return the last of the first `size` entries that is no receipt, so that receipts call for no more of them."""
+        first = self._facts.last.entry.seq + 1 if self._facts.last is not None else 0
+        for listed in reversed(self._entries[: max(0, size - first)]):
+            if not is_receipt(listed.entry.uri):
+                return listed.entry.seq
+        return self._facts.matter.get(min(size, first), min(size, first) - 1)
 
     def _receipt_of(self, operator: str) -> int:
         return self._receipts.get(operator, self._facts.receipts.get(operator, 0))
 
     # --- floods --------------------------------------------------------------------------------------------
 
-    def _flooded(self, opened: Opened, at: int) -> Refusal | None:
+    def _flooded(self, opened: Opened, at: int, sound: bool) -> Refusal | None:
         author = opened.author
         key = counts_as(author, opened.uri, self._facts.game, self._facts.operators)
+        if key is None and self._is_loose(opened, sound):
+            key = LOOSE + author
         if key is None:
             return None
         of_author, of_strangers = self._rules.floods
-        count = self._counts.get(key, self._before.get(key, 0))
         if key == ACCOUNT:
-            if count >= of_strangers:
-                return self._leave_out(author, f"{of_strangers} words of hosts about accounts")
-            self._counts[key] = count + 1
-            return None
+            return self._count(key, of_strangers, author, "words of hosts about accounts")
+        if key != author:
+            return self._count(key, self._rules.most_evidence, author, "records of evidence of one operator")
         stranger = self._is_stranger(author, at // DAY)
-        if count >= of_author:
-            return self._leave_out(author, f"{of_author} records of one author")
-        if stranger and self._strangers >= of_strangers:
-            return self._leave_out(None, f"{of_strangers} records of authors without standing")
-        self._counts[author] = count + 1
-        self._strangers += stranger
+        first = not self._count_of(author)
+        if stranger and self._count_of(author) < of_author:
+            if self._strangers >= of_strangers:
+                return self._leave_out(None, f"{of_strangers} records of authors without standing")
+            if not first and self._strangers - self._newcomers >= self._rules.most_later:
+                says = (
+                    f"{self._rules.most_later} records of authors without standing that are not their first"
+                )
+                return self._leave_out(None, says)
+        flooded = self._count(author, of_author, author, "records of one author")
+        if stranger and flooded is None:
+            self._strangers += 1
+            self._newcomers += first
+        return flooded
+
+    def _count(self, key: str, most: int, author: str, of_what: str) -> Refusal | None:
+        count = self._count_of(key)
+        if count >= most:
+            return self._leave_out(author, f"{most} {of_what}")
+        self._counts[key] = count + 1
         return None
+
+    def _count_of(self, key: str) -> int:
+        return self._counts.get(key, self._before.get(key, 0))
+
+    def _is_loose(self, opened: Opened, sound: bool) -> bool:
+        if opened.author not in self._facts.operators or opened.record is None:
+            return False
+        seq = self._last.entry.seq + 1 if self._last is not None else 0
+        return is_loose(opened.envelope.collection, opened.value, seq, sound)
 
     def _is_stranger(self, author: str, day: int) -> bool:
         """Whether an author has no standing yet: neither named by the root nor listed on an earlier day."""

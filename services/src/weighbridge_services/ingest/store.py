@@ -14,7 +14,7 @@ from weighbridge import codec
 from weighbridge.cid import Cid
 from weighbridge.contract import RuleSet
 from weighbridge.fold.operators import listing_origin
-from weighbridge.fold.records import DAY
+from weighbridge.fold.records import ACCOUNT, BEACON, DAY
 from weighbridge.fold.roots import read_root
 from weighbridge.identity import OPERATOR, OperatorRecord, check_operator
 from weighbridge.ledger import CheckpointStore, KeptCheckpoint, Ledger, LogStore
@@ -22,7 +22,16 @@ from weighbridge.log.entries import Entry, Listed
 
 from weighbridge_services.folding.threads import LedgerThread
 from weighbridge_services.following.rules import Rules, rules_after
-from weighbridge_services.ingest.decide import Decision, Facts, Handed, Known, Tally, counts_as, rounds_in
+from weighbridge_services.ingest.counting import (
+    EVIDENCE,
+    LOOSE,
+    counts_as,
+    is_loose,
+    is_receipt,
+    round_in,
+    size_in,
+)
+from weighbridge_services.ingest.decide import Decision, Facts, Handed, Known, Tally, rounds_in
 from weighbridge_services.ingest.opening import Opened
 from weighbridge_services.ingest.withheld import Awaited, kept_form, read_kept
 from weighbridge_services.subjects import token
@@ -124,44 +133,62 @@ class Store:
         last = self.log.last
         if last is None:
             return Tally()
-        day, authors, strangers = last.entry.at // DAY, dict[str, int](), 0
-        for entry in self._of_day(day):
-            key = counts_as(entry.author, entry.uri, self.game, operators)
-            if key is None or entry.author is None:
+        day, authors, strangers, new = last.entry.at // DAY, Counter[str](), 0, 0
+        for listed in self._of_day(day):
+            key = self._counts_as(listed, operators)
+            if key is None or listed.entry.author is None:
                 continue
-            authors[key] = authors.get(key, 0) + 1
-            since = self.since([entry.author]).get(entry.author, day)
-            strangers += since >= day and entry.author not in rules.named and entry.author not in operators
+            authors[key] += 1
+            if key == listed.entry.author and self._is_stranger(key, day, rules, operators):
+                strangers += 1
+                new += authors[key] == 1
         left = {whose or None: int.from_bytes(n, "big") for whose, n in self._all(f"left/{day}").items()}
-        return Tally(day, authors, strangers, left)
+        return Tally(day, dict(authors), strangers, left, new)
+
+    def _counts_as(self, listed: Listed, operators: frozenset[str]) -> str | None:
+        entry = listed.entry
+        key = counts_as(entry.author, entry.uri, self.game, operators)
+        if key is not None or entry.author not in operators or entry.uri is None or listed.record is None:
+            return key
+        collection, value = entry.uri.split("/")[3], codec.decode_own(listed.record)
+        sound = collection == BEACON and self._names(entry.seq, round_in(value))
+        return LOOSE + entry.author if is_loose(collection, value, entry.seq, sound) else None
+
+    def _names(self, seq: int, number: int | None) -> bool:
+        """Whether an entry is the one that lists a round's beacon."""
+        held = None if number is None else self.ledger.values.get(f"{self._prefix}/beacon/{number}")
+        return held is not None and int.from_bytes(held, "big") == seq
 
     def full_for(
-        self, day: int, authors: Iterable[str], operators: frozenset[str], missed: Mapping[str, int]
+        self, day: int, keys: Iterable[str], operators: frozenset[str], missed: Mapping[str, int]
     ) -> frozenset[str]:
-        """Return those authors of whom a day's log holds all it may, as a follower counts it.
+        """Return those (see `counts_as`) of whom a day's log holds all it may, as a follower counts it.
 
-        `missed`: by author, how many records of the day it has missed already: these had taken their place.
+        `missed`: of each, how many records of the day it has missed already: these had taken their place.
         """
         rules, counts = self._roots(), Counter(missed)
-        strangers = sum(
-            count for each, count in missed.items() if self._is_stranger(each, day, rules, operators)
+        counts.update(
+            key
+            for entry in self._back_to(day)
+            if (key := counts_as(entry.author, entry.uri, self.game, operators)) is not None
         )
-        for entry in self._back_to(day):
-            key = counts_as(entry.author, entry.uri, self.game, operators)
-            if key is None or entry.author is None:
-                continue
-            counts[key] += 1
-            strangers += self._is_stranger(entry.author, day, rules, operators)
+        strangers = [n for each, n in counts.items() if self._is_stranger(each, day, rules, operators)]
         most, most_strangers = rules.floods
-        return frozenset(
-            each
-            for each in authors
-            if counts[each] >= most
-            or (strangers >= most_strangers and self._is_stranger(each, day, rules, operators))
-        )
+        later = sum(strangers) - len(strangers) >= rules.most_later
+
+        def is_full(key: str) -> bool:
+            if key == ACCOUNT:
+                return counts[key] >= most_strangers
+            if key.startswith(EVIDENCE):
+                return counts[key] >= rules.most_evidence
+            if counts[key] >= most or not self._is_stranger(key, day, rules, operators):
+                return counts[key] >= most
+            return sum(strangers) >= most_strangers or (later and counts[key] > 0)
+
+        return frozenset(key for key in keys if is_full(key))
 
     def _is_stranger(self, author: str, day: int, rules: Rules, operators: frozenset[str]) -> bool:
-        known = author in rules.named or author in operators
+        known = author in rules.named or author in operators or not author.startswith("did:")
         return not known and self.since([author]).get(author, day) >= day
 
     def margin(self) -> int | None:
@@ -188,14 +215,28 @@ class Store:
             if entry.at // DAY == day and entry.op != "flood":
                 yield entry
 
-    def _of_day(self, day: int) -> list[Any]:
-        found: list[Any] = []
+    def _of_day(self, day: int) -> list[Listed]:
+        found: list[Listed] = []
         for seq in range(self.size - 1, -1, -1):
-            entry = self.log.listed(seq).entry
-            if entry.at // DAY != day or entry.op == "flood":
+            listed = self.log.listed(seq)
+            if listed.entry.at // DAY != day or listed.entry.op == "flood":
                 break
-            found.append(entry)
+            found.append(listed)
         return found
+
+    def _matter(self, opened: Sequence[Opened], base: Facts) -> dict[int, int]:
+        """Return, for the sizes of operators' receipts, the last entry before each that is no receipt."""
+        sizes = {
+            min(size, self.size)
+            for each in opened
+            if each.author in base.operators and is_receipt(each.uri)
+            if (size := size_in(each.value)) is not None
+        }
+        return {size: self._last_that_matters(size) for size in sizes if size not in base.matter}
+
+    def _last_that_matters(self, size: int) -> int:
+        before = range(size - 1, -1, -1)
+        return next((seq for seq in before if not is_receipt(self.log.listed(seq).entry.uri)), -1)
 
     def operators(self) -> dict[str, OperatorRecord]:
         """Return the operators whose records the log holds, by DID."""
@@ -223,7 +264,8 @@ class Store:
         return Facts(
             game=self.game, last=self.log.last, rules=base.rules, tally=base.tally,
             known=self.known({each.uri for each in opened}), since=self.since({each.author for each in opened}),
-            beacons=self.beacons(rounds_in(handed)), receipts=base.receipts, matter=base.matter, dues=base.dues,
+            beacons=self.beacons(rounds_in(handed)), receipts=base.receipts,
+            matter={**base.matter, **self._matter(opened, base)}, dues=base.dues,
             operators=base.operators,
         )  # fmt: skip
 

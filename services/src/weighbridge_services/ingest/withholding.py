@@ -16,6 +16,7 @@ from weighbridge.errors import Refused, Unavailable
 from weighbridge.limits import MAX_AWAITED, MAX_AWAITED_OF_AUTHOR, MAX_AWAITED_PROOF
 from weighbridge.log.entries import Listed
 
+from weighbridge_services.ingest.counting import counts_as
 from weighbridge_services.ingest.errors import TooMuchAwaited
 from weighbridge_services.ingest.following import Fault
 from weighbridge_services.ingest.lister import operator_envelope
@@ -257,27 +258,35 @@ class Withholding:
     def _count(self, accused: Awaited) -> None:
         """Count what a day has had missed: whoever shows this node alone what they write could else accuse for ever."""
         for day in days_of(accused, self.after):
-            self._accused.setdefault(day, Counter())[accused.author] += 1
+            key = self._counts_as(accused)
+            if key is not None:
+                self._accused.setdefault(day, Counter())[key] += 1
         for day in sorted(self._accused)[:-DAYS]:
             del self._accused[day]
 
     def _missed(self, late: Sequence[Awaited]) -> list[Awaited]:
         """Return what the log does not say and had room for. In the ledger's thread."""
         store, unsettled = self._setting.store, self._unsettled(late)
-        operators = frozenset({self._setting.node.did, *self._setting.peers, self._setting.game.lister or ""})
         by_day: dict[int, set[str]] = {}
         for each in unsettled:
             for day in days_of(each, self.after):
-                by_day.setdefault(day, set()).add(each.author)
+                by_day.setdefault(day, set()).add(self._counts_as(each) or "")
         full = {
-            day: store.full_for(day, authors, operators, self._accused.get(day, {}))
-            for day, authors in by_day.items()
+            day: store.full_for(day, keys - {""}, self._operators, self._accused.get(day, {}))
+            for day, keys in by_day.items()
         }
         return [
             each
             for each in unsettled
-            if not any(each.author in full[day] for day in days_of(each, self.after))
+            if not any(self._counts_as(each) in full[day] for day in days_of(each, self.after))
         ]
+
+    @property
+    def _operators(self) -> frozenset[str]:
+        return frozenset({self._setting.node.did, *self._setting.peers, self._setting.game.lister or ""})
+
+    def _counts_as(self, awaited: Awaited) -> str | None:
+        return counts_as(awaited.author, awaited.uri, self._setting.uri, self._operators)
 
     async def _forget(self, keys: Iterable[str]) -> None:
         gone = [key for key in keys if key in self._open]
