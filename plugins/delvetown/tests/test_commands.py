@@ -153,10 +153,40 @@ def test_a_sheet_is_checked_by_the_rules_of_its_game(
     path = written(tmp_path, SHEET)
     ran = Ran(capsys, "sheet", "check", path, "--root", root)
     assert (ran.code, ran.out.splitlines()[0]) == (1, "$.dots: 9 dots in all, and these are 7")
-    for bad in ({"rules": {"gate": "three"}}, []):
-        root.write_text(json.dumps(bad))
-        ran = Ran(capsys, "sheet", "check", path, "--root", root)
-        assert (ran.code, ran.err.split(": ")[1]) == (2, "bad-rules")
+
+
+GM = "did:plc:gmgmgmgmgmgmgmgmgmgmgmgm"
+
+
+@pytest.mark.parametrize(
+    ("bad", "paths"),
+    [
+        pytest.param([], ["a root is an object"], id="a list"),
+        pytest.param(SHEET, ["$.gm: "], id="a sheet"),
+        pytest.param({"rules": {"dots": 9}}, ["$.gm: "], id="nobody is GM"),
+        pytest.param({"gm": "ann.example", "lister": "x", "rules": {"gate": "three"}},
+                     ["$.gm: ", "$.lister: ", "$.rules.gate: "], id="several reasons"),
+        pytest.param({"gm": GM, "$type": "town.delve.sheet"}, ["$.$type: "], id="another record"),
+        pytest.param({"gm": GM, "rules": {"dots": 9.5}}, ["$.rules.dots: "], id="a number no record holds"),
+        pytest.param(f'{{"gm": "{GM}", "rules": {{"dots": 9, "dots": 8}}}}', ["$.rules.dots: "], id="a rule twice"),
+        pytest.param({"root": {"rules": {"dots": 9}}}, ["$.gm: "], id="a scenario's without a GM"),
+    ],
+)  # fmt: skip
+def test_what_is_no_root_is_refused_for_every_reason(
+    bad: Any, paths: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "root.json"
+    root.write_text(bad if isinstance(bad, str) else json.dumps(bad))
+    ran = Ran(capsys, "sheet", "check", written(tmp_path, SHEET), "--root", root)
+    assert (ran.code, ran.out, ran.err.split(": ")[1]) == (2, "", "bad-rules")
+    assert [path for path in paths if path not in ran.err] == []
+
+
+def test_a_scenario_s_root_will_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scenario = tmp_path / "scenario.json"
+    scenario.write_text(json.dumps({"root": {"gm": "@gm", "rules": {"dots": 9}}}))
+    ran = Ran(capsys, "sheet", "check", written(tmp_path, SHEET), "--root", scenario)
+    assert (ran.code, ran.out.splitlines()[0]) == (1, "$.dots: 9 dots in all, and these are 7")
 
 
 # --- sheet new ---------------------------------------------------------------------------------------------

@@ -122,6 +122,14 @@ def test_say_prints_sentences_and_refuses_bad_cards(
         "Blood price: Before any roll (while Blood-sworn) → advantage; Hit points −2.\n"
         in capsys.readouterr().out
     )
+    assert main(["cards", "say", str(EXAMPLE), "--json"]) == 0
+    said = {each["name"]: each for each in json.loads(capsys.readouterr().out)}
+    assert len(said) == 10
+    assert said["Blood price"] == {
+        "id": "blood_price",
+        "name": "Blood price",
+        "sentence": "Before any roll (while Blood-sworn) → advantage; Hit points −2.",
+    }
     assert main(["cards", "say", write(tmp_path, {"system": "classic-d20", "cards": [{}]})]) == 2
     assert "bad-cards" in capsys.readouterr().err
 
@@ -163,6 +171,14 @@ def test_graph_prints_links_circles_and_what_is_stopped(
     svg = (tmp_path / "g.svg").read_text("utf-8")
     assert svg.startswith("<svg xmlns=")
     assert svg.count("<rect") == 5
+    assert main(["cards", "graph", str(tmp_path / "cards.json"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    ids = {each["name"]: each["id"] for each in told["cards"]}
+    assert sorted(ids) == list(names)
+    assert {"from": ids["A"], "to": ids["B"], "by": "tick Clock A 1"} in told["links"]
+    assert told["circles"] == [[ids[name] for name in "BCDE"]]
+    assert [ids[name] for name in "ABCD"] in told["stopped"]
+    assert told["dice"] == []
     assert "stroke-dasharray" in svg
     assert "#c0392b" in svg
 

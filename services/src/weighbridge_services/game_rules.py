@@ -12,7 +12,7 @@ from weighbridge.plugins import Plugins, find
 
 from weighbridge_services.installed import RULESETS, NoRuleSet, rules_of_root
 
-__all__ = ["GameRules", "NoRuleSet", "rules_of_collection", "rules_of_game"]
+__all__ = ["GameRules", "NoRuleSet", "problems_of_root", "rules_of_collection", "rules_of_game"]
 
 
 class GameRules(NamedTuple):
@@ -43,10 +43,15 @@ class GameRules(NamedTuple):
 
     def root_problems(self, value: Mapping[str, Any]) -> tuple[Problem, ...]:
         """Return what would make a root `bad-root`: the kernel's fields, the options, the shape."""
-        problems = list(read_root(value, None)[1]) + list(self.ruleset.rules(value)[1])
-        known = {each.path for each in problems}
-        shape = self.ruleset.shape(self.ruleset.root, value)
-        return (*problems, *(each for each in shape.problems if each.path not in known))
+        return problems_of_root(self.ruleset, value)
+
+
+def problems_of_root(ruleset: RuleSet, value: Mapping[str, Any]) -> tuple[Problem, ...]:
+    """Return what would make a root of this rule set `bad-root`: the kernel's fields, the options, the shape."""
+    problems = list(read_root(value, None)[1]) + list(ruleset.rules(value)[1])
+    known = {each.path for each in problems}
+    shape = ruleset.shape(ruleset.root, value)
+    return (*problems, *(each for each in shape.problems if each.path not in known))
 
 
 def rules_of_game(collection: str, root: Mapping[str, Any], name: str | None = None) -> GameRules:

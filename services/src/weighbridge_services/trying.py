@@ -78,13 +78,20 @@ def _tried(args: argparse.Namespace, ruleset: str | None, *, whole: bool) -> Dry
         fold = game.to_the_end()
         attached = [nsid for each in fold.world.attachments.values() for nsid in each.collections]
         drafts = drafts_in(args.file, fold.game, [*fold.world.ruleset.collections, *attached], game.names)
-        return dry_run(fold, drafts, None if args.at is None else _time(args.at), args.trace)
+        at = None if args.at is None else _time(args.at, fold.world.at)
+        return dry_run(fold, drafts, at, args.trace)
 
 
-def _time(text: str) -> int:
-    from weighbridge_services.commands._dicing import parse_time  # noqa: PLC0415 - only where a time is given
+def _time(text: str, last: int) -> int:
+    """Return a time (µs) that is not before that of the last entry. Raises BadTime."""
+    from weighbridge_services.commands import _dicing as dicing  # noqa: PLC0415 - only where a time is given
 
-    return parse_time(text)
+    at = dicing.parse_time(text)
+    if at < last:
+        raise dicing.BadTime(
+            f"--at {text} is before the last entry, listed at {dicing.shown_time(last)}; give that time or a later one"
+        )
+    return at
 
 
 def plain(value: Any) -> Any:

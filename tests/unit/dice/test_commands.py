@@ -89,6 +89,16 @@ def test_arguments_that_are_wrong_are_refused_with_a_code(dice: Any, arguments: 
     assert err.startswith(f"weighbridge: {code}: ")
 
 
+def test_no_beacons_at_all_are_not_said_to_be_valid(dice: Any, tmp_path: Path) -> None:
+    path = tmp_path / "none.json"
+    path.write_text("[]")
+    for more in ([], ["--json"]):
+        exit_code, out, err = dice("verify", "--file", path, *more)
+        assert (exit_code, out) == (2, "")
+        assert err.startswith("weighbridge: bad-beacon-file: ")
+        assert "empty list" in err
+
+
 def test_a_real_beacon_is_valid(dice: Any) -> None:
     code, out, _ = dice("verify", 1000, REAL["signature"], "--json")
 

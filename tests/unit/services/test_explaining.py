@@ -11,6 +11,7 @@ from weighbridge.identity import Signer, envelope_to_json, sign_record
 from weighbridge.log.entries import Listed
 from weighbridge.logfile import log_to_car, log_to_jsonl
 from weighbridge_services.cli import main
+from weighbridge_services.commands._dicing import shown_time
 from weighbridge_services.creating import create_node
 from weighbridge_services.folding.replaying import Moving, from_start
 from weighbridge_services.folding.rulesets import Configured
@@ -195,3 +196,18 @@ def test_a_file_without_records_is_refused(
     (tmp_path / "try.json").write_text(text)
     ran = Ran(capsys, "dry-run", SCENARIO, tmp_path / "try.json")
     assert (ran.code, ran.err.split(": ")[1]) == (2, "bad-draft")
+
+
+def test_a_time_before_the_last_entry_is_refused_in_times_that_a_person_reads(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "records.json"
+    file.write_text(json.dumps(TRY))
+    last = shown_time(entries()[1][-1].entry.at)
+    assert main(["dry-run", str(SCENARIO), str(file), "--at", last]) == 0
+    capsys.readouterr()
+    assert main(["dry-run", str(SCENARIO), str(file), "--at", "2001-02-03T04:05:06Z"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("weighbridge: bad-time: --at 2001-02-03T04:05:06Z is before the last entry")
+    assert f"listed at {last};" in said.err

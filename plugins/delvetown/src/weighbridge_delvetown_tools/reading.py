@@ -11,9 +11,11 @@ from weighbridge import codec
 from weighbridge.contract import Problem, Shape
 from weighbridge.errors import Refused
 from weighbridge.limits import MAX_NESTING, MAX_RECORD
+from weighbridge.scenario.mentions import account, replace_value
 from weighbridge_delvetown import RULES
 from weighbridge_delvetown.options import Options
 from weighbridge_delvetown.tools import check_sheet
+from weighbridge_services.for_plugins import game_rules
 
 
 class NoSheet(Refused):
@@ -56,15 +58,18 @@ def rules_in(path: Path | None) -> Options:
     if path is None:
         return Options()
     value = read_json(path)
-    # A scenario's root will do as well.
-    root = value["root"] if isinstance(value, dict) and isinstance(value.get("root"), dict) else value
-    if not isinstance(root, dict):
+    # A scenario's root will do as well, with the names in it.
+    if isinstance(value, dict) and isinstance(value.get("root"), dict):
+        value = replace_value(value["root"], lambda kind, name: account(name) if kind == "@" else name)
+    if not isinstance(value, dict):
         raise BadRules(f"{path} holds no root: a root is an object, with the game's rules under `rules`")
-    options, problems = RULES.rules(root)
+    problems = list(_no_record(value, "$", 0)) or list(_unlistable(value))
+    root = value if problems else codec.from_json(value)
+    problems = problems or list(game_rules.problems_of_root(RULES, root))
     if problems:
         says = "; ".join(f"{problem.path}: {problem.says}" for problem in problems)
-        raise BadRules(f"the root in {path} is not well-formed: {says}")
-    return options
+        raise BadRules(f"{path} holds no root of a game that is well-formed: {says}")
+    return RULES.rules(root)[0]
 
 
 def check_whole(value: Any, rules: Options) -> Shape:

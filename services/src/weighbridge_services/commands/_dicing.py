@@ -130,6 +130,8 @@ def judge_file(chain: Chain, path: Path) -> list[tuple[int, Judged]]:
     items = _json(path, BadBeaconFile)
     if not isinstance(items, list):
         raise BadBeaconFile(f"{path} must hold a JSON list of {{round, signature}}")
+    if not items:
+        raise BadBeaconFile(f"{path} holds an empty list: there is no beacon in it to verify")
     rounds = [_round(item, place, path) for place, item in enumerate(items)]
     judged: list[Judged | bytes] = [_signature(item) for item in items]
     batch = [place for place, each in enumerate(judged) if isinstance(each, bytes)]

@@ -27,7 +27,7 @@ def register(subparsers: Any) -> None:
             name, help=says, description={"graph": GRAPH, "try": TRY}.get(name, f"{says}.")
         )
         parser.add_argument("file", metavar="FILE", help="JSON: {system, cards}, or {system, pairs}")
-        if name == "check":
+        if name != "try":
             parser.add_argument("--json", action="store_true", help="print JSON")
         if name == "graph":
             parser.add_argument("--svg", metavar="FILE", help="write the picture there")

@@ -80,8 +80,13 @@ def _check_pair(reader: Reader, pair: Any, path: str, system: Any) -> None:
 def say_cards(args: Any) -> int:
     """Print each card's name and sentence."""
     rules = rules_of(args.file)
-    for card in rules.cards:
-        say(f"{card.name}: {render(card.data, rules.forms)}")
+    said = [
+        {"id": card.id, "name": card.name, "sentence": render(card.data, rules.forms)} for card in rules.cards
+    ]
+    if args.json:
+        say_json(said)
+    else:
+        say(*(f"{each['name']}: {each['sentence']}" for each in said))
     return 0
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from weighbridge_rulecards.cards import render
 from weighbridge_rulecards.commands.picture import picture
-from weighbridge_rulecards.commands.terminal import rules_of, say, write
+from weighbridge_rulecards.commands.terminal import rules_of, say, say_json, write
 from weighbridge_rulecards.graph import KINDS
 from weighbridge_rulecards.names import LAST_STEP
 from weighbridge_rulecards.rules import Rules
@@ -15,10 +15,27 @@ from weighbridge_rulecards.rules import Rules
 def graph(args: Any) -> int:
     """Print the graph, and write its picture if asked for."""
     rules = rules_of(args.file)
-    say(*text_of(rules))
+    if args.json:
+        say_json(plain(rules))
+    else:
+        say(*text_of(rules))
     if args.svg is not None:
         write(args.svg, picture(rules))
     return 0
+
+
+def plain(rules: Rules) -> dict[str, Any]:
+    """Return the graph as JSON, cards by id: `links`, `circles`, chains that are `stopped`, moves that await `dice`."""
+    return {
+        "cards": [
+            {"id": card.id, "name": card.name, "sentence": render(card.data, rules.forms)}
+            for card in rules.cards
+        ],
+        "links": [{"from": link.source, "to": link.target, "by": link.by} for link in rules.graph.links],
+        "circles": rules.graph.cycles(),
+        "stopped": stopped(rules),
+        "dice": [kind for kind in KINDS if rules.rolling[kind]],
+    }
 
 
 def text_of(rules: Rules) -> list[str]:
