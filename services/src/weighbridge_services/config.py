@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, Literal
 import msgspec
 from weighbridge.errors import Broken, Refused
 from weighbridge.identity.syntax import is_did, is_record_uri
-from weighbridge.settings import Problem, problems_of
+from weighbridge.settings import NOT_THE_SOURCES, Problem, problems_of
 
 FILE: Final = "weighbridge.toml"
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,63}")
@@ -211,6 +211,7 @@ def checks(config: Config) -> Iterator[Problem]:
             f"is to be at most {LAST_HTTP}: services in processes of their own take the ports after it",
         )
     for number, game in enumerate(config.games):
+        yield from _source_checks(f"games[{number}].source", game.source)
         yield from _tracer_checks(f"games[{number}].traces", game.traces, config.plugins.tracers)
         yield from _game_checks(f"games[{number}]", game, [each.uri for each in config.games[:number]])
 
@@ -254,6 +255,16 @@ def _game_checks(path: str, game: GameTable, before: list[str]) -> Iterator[Prob
         yield from _did_checks(f"{path}.peers[{number}].did", peer.did)
         if peer.domain is not None and not DOMAIN.fullmatch(peer.domain):
             yield f"{path}.peers[{number}].domain", "is to be 1 to 64 of a-z, A-Z, digits, _ and -"
+
+
+def _source_checks(path: str, source: Mapping[str, Any]) -> Iterator[Problem]:
+    # Of a source that is named its plugin says what its settings are.
+    own = sorted({*NOT_THE_SOURCES, "file"})
+    for name in source if "plugin" not in source and "file" not in source else ():
+        if name not in own:
+            near = get_close_matches(name, own, 1)
+            advice = f"did you mean {near[0]!r}?" if near else "`plugin` names whose it is"
+            yield f"{path}.{name}", f"is no setting where no source is named; {advice}"
 
 
 def _tracer_checks(path: str, tables: Iterable[str], tracers: tuple[str, ...]) -> Iterator[Problem]:

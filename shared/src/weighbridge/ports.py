@@ -8,7 +8,7 @@ chain's own, or raises. Nothing here runs under a fold.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Any, Final, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from weighbridge.beacon import parse_signature, randomness_of, verify
 from weighbridge.chain import (
@@ -24,7 +24,7 @@ from weighbridge.chain import (
 from weighbridge.contract import Frozen
 from weighbridge.errors import Broken, Refused, Unavailable
 from weighbridge.local_chain import LocalChain
-from weighbridge.settings import settings_of
+from weighbridge.settings import NOT_THE_SOURCES, settings_of
 
 __all__ = [
     "MAX_ROUND",
@@ -126,9 +126,6 @@ class OpenBeacons(Protocol):
 
 
 # --- where records come from -------------------------------------------------------------------------------
-
-NOT_THE_SOURCES: Final = frozenset({"plugin", "root", "handover"})
-"""What of a source's table the node reads itself: a source that refuses settings it does not know lets these be."""
 
 
 class Given(Frozen, frozen=True):

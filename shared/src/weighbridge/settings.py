@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import Any, TypeVar, Union, get_args, get_origin
+from typing import Any, Final, TypeVar, Union, get_args, get_origin
 
 import msgspec
 from msgspec.inspect import StructType, type_info
@@ -14,6 +14,8 @@ from weighbridge.errors import Refused
 
 Problem = tuple[str, str]
 """A path and a sentence."""
+NOT_THE_SOURCES: Final = frozenset({"plugin", "root", "handover"})
+"""What of a source's table the node reads itself: a source that refuses settings it does not know lets these be."""
 T = TypeVar("T", bound=msgspec.Struct)
 
 

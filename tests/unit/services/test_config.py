@@ -93,12 +93,23 @@ def test_the_table_of_a_tracer_that_is_misspelt_is_told_and_that_of_one_not_in_u
     assert config_of(NAMED + '[plugins]\ntracers = ["form"]\n' + GAME + "[games.traces.dictated]\n").games
 
 
+def test_settings_of_a_source_whose_plugin_is_misspelt_are_told() -> None:
+    source = '[games.source]\nroot = "r"\nplugn = "firehose"\nhost = "https://a.example"\n'
+    with pytest.raises(BadConfig) as refused:
+        config_of(NAMED + GAME + source)
+    assert refused.value.detail["problems"] == [
+        ("games[0].source.plugn", "is no setting where no source is named; did you mean 'plugin'?"),
+        ("games[0].source.host", "is no setting where no source is named; `plugin` names whose it is"),
+    ]
+    assert config_of(NAMED + GAME + source.replace("plugn", "plugin")).games
+
+
 def test_a_whole_configuration_is_read() -> None:
     config = config_of(
-        NAMED + GAME + '[[games.peers]]\ndid = "did:plc:b"\ndomain = "b"\n[games.source]\nkind = "x"\n'
+        NAMED + GAME + '[[games.peers]]\ndid = "did:plc:b"\ndomain = "b"\n[games.source]\nroot = "x"\n'
     )
     assert config.games[0].peers[0].domain == "b"
-    assert config.games[0].source == {"kind": "x"}
+    assert config.games[0].source == {"root": "x"}
     assert (config.broker.kind, config.broker.port, config.test.crash) == ("embedded", 4222, False)
 
 
