@@ -28,6 +28,8 @@ class Host:
         """Of what `getRepo` answers."""
         self.directory: dict[str, int] = {}
         """What the directory answers of a DID, where not 200."""
+        self.homes: dict[str, str] = {}
+        """What hosts the documents of DIDs name, where not this one."""
         self.handles: dict[str, str] = {}
         """DIDs of those who log in by a handle."""
         self.cut = 0
@@ -95,7 +97,7 @@ class Host:
         made = self.repos.get(did)
         if made is None or did in self.directory:
             return web.Response(status=self.directory.get(did, 404))
-        service = [{"id": "#atproto_pds", "serviceEndpoint": self.url}]
+        service = [{"id": "#atproto_pds", "serviceEndpoint": self.homes.get(did, self.url)}]
         return web.Response(body=json.dumps(document(did, made.key, service=service)).encode())
 
     async def _write(self, name: str, asked: Any, request: web.Request) -> web.Response:

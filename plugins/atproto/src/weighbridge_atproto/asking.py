@@ -15,24 +15,27 @@ from weighbridge.ports import Refused, Unavailable
 from weighbridge_atproto.documents import Identity
 from weighbridge_atproto.errors import FramesGivenUp
 from weighbridge_atproto.keeping import Keeping, Queued
+from weighbridge_atproto.turns import Turns
 
 MAX_HELD: Final = 268_435_456
 """Bytes of all frames that lie until their DIDs are resolved; past it those of the DID with the most are given up."""
+LEAST_HELD: Final = 4_096
+"""Bytes that such a frame counts at least: that its DID is being asked for takes room too."""
 
 
 class Answer(NamedTuple):
-    """What was found of a DID: who it is, or why it is nobody. It holds for frames up to a number: it is newer."""
+    """That a DID was asked for: it holds for frames up to a number. `refusal`: why it is nobody; who it is is kept."""
 
     up_to: int
-    identity: Identity | None
     refusal: Refused | None
 
 
 class Asking:
     """The DIDs that are being asked for.
 
-    `refused`: counts what goes wrong, by code. `pause`: seconds after so many failures. `released`: called when
-    frames can be taken again; `given_up`: with a DID whose frames were; `broken`: with what must stop the source.
+    `refused`: counts what goes wrong, by code. `pause`: seconds after so many failures. `released`: called with a DID
+    whose frames can be taken again, and who it is; `given_up`: with a DID whose frames were; `broken`: with what must
+    stop the source.
     """
 
     def __init__(
@@ -41,7 +44,7 @@ class Asking:
         refused: Counter[str],
         *,
         pause: Callable[[int], float],
-        released: Callable[[], None],
+        released: Callable[[str, Identity | None], None],
         given_up: Callable[[str], None],
         broken: Callable[[BaseException], None],
     ) -> None:
@@ -54,6 +57,7 @@ class Asking:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._answers: dict[str, Answer] = {}
         self._held: Counter[str] = Counter()
+        self._turns = Turns()
         # Nobody is being asked for when a source starts.
         keeping.release()
 
@@ -74,12 +78,24 @@ class Asking:
     def hold(self, queued: Queued) -> None:
         """Let a frame lie until its DID is resolved."""
         self._keeping.hold(queued.number)
-        self._held[queued.did] += len(queued.data)
+        self._held[queued.did] += max(len(queued.data), LEAST_HELD)
         if self._held.total() > MAX_HELD:
             (most, _) = self._held.most_common(1)[0]
             del self._held[most]
             self._refused[FramesGivenUp.code] += self._keeping.give_up(most)
             self._given_up(most)
+
+    def done(self, did: str, first: int | None) -> None:
+        """Let go of an answer that no frame needs any more. `first`: the number of the DID's first frame that lies."""
+        found = self._answers.get(did)
+        if found is not None and (first is None or first > found.up_to):
+            del self._answers[did]
+
+    def drop(self, did: str) -> None:
+        """Ask for a DID no more: no frame of it lies."""
+        task = self._tasks.pop(did, None)
+        if task is not None:
+            task.cancel()
 
     async def stop(self) -> None:
         """Let go of what is being asked."""
@@ -91,25 +107,27 @@ class Asking:
     async def _ask(self, did: str, how: Callable[[str], Awaitable[Identity | None]]) -> None:
         failures = 0
         while True:
-            # What comes while it is being asked may be of after the answer.
-            up_to = self._keeping.last_number()
-            try:
-                identity = await how(did)
-                if identity is not None:
-                    break
-            except Unavailable as error:
-                self._refused[error.code] += 1
-            except Refused as refusal:
-                return self._release(did, Answer(up_to, None, refusal))
+            async with self._turns.turn(did, failures):
+                # What comes while it is being asked may be of after the answer.
+                up_to = self._keeping.last_number()
+                try:
+                    identity = await how(did)
+                except Unavailable as error:
+                    self._refused[error.code] += 1
+                    identity = None
+                except Refused as refusal:
+                    return self._release(did, Answer(up_to, refusal), None)
+            if identity is not None:
+                return self._release(did, Answer(up_to, None), identity)
             failures += 1
             await asyncio.sleep(self._pause(failures))
-        return self._release(did, Answer(up_to, identity, None))
 
-    def _release(self, did: str, answer: Answer) -> None:
+    def _release(self, did: str, answer: Answer, identity: Identity | None) -> None:
         self._answers[did] = answer
         del self._tasks[did], self._held[did]
         self._keeping.release(did)
-        self._released()
+        self.done(did, self._keeping.lies(did))
+        self._released(did, identity)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         error = None if task.cancelled() else task.exception()

@@ -11,14 +11,15 @@ from weighbridge_atproto.frames import CommitFrame, SyncFrame
 
 
 def examine_commit(frame: CommitFrame, identity: Identity, host: str | None) -> VerifiedCommit:
-    """Return a commit that holds by itself: sizes, blocks, fields, host, signature, operations.
+    """Return a commit that holds by itself: host, sizes, blocks, fields, signature, operations.
 
     `host`: the address of the host whose stream it came on; None for a relay, which serves those of others.
-    Raises FrameTooLarge, OtherHost, and what `verify_commit` does.
+    Raises OtherHost, FrameTooLarge, and what `verify_commit` does.
     """
+    # First: what another host leaves out says nothing of the repository.
+    check_host(identity, host)
     if frame.too_big:
         raise FrameTooLarge(f"the host left the blocks of {frame.rev} out as too many; fetch the repository")
-    check_host(identity, host)
     return verify_commit(frame, identity)
 
 

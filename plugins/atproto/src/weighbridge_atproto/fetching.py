@@ -36,17 +36,19 @@ class Fetching:
         self._broken = broken
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._slots = asyncio.Semaphore(FETCHES)
+        self._stopped = False
 
     def fetch(self, did: str) -> None:
         """Fetch a repository if it is needed and not being fetched."""
-        if did in self._tasks or not self._needed(did):
+        if self._stopped or did in self._tasks or not self._needed(did):
             return
         task = asyncio.create_task(self._run(did), name=f"fetch {did}")
         self._tasks[did] = task
         task.add_done_callback(lambda _: self._ended(did, task))
 
     async def stop(self) -> None:
-        """Let go of what is being fetched."""
+        """Let go of what is being fetched, and fetch nothing more: one that ended just now asks for another."""
+        self._stopped = True
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()

@@ -11,25 +11,26 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Final
 
 from weighbridge.ports import Refused
-from weighbridge.repos import Cid, RevNotAfter, codec, tid_time
+from weighbridge.repos import RevNotAfter
 
 from weighbridge_atproto import chain
 from weighbridge_atproto.asking import Asking
 from weighbridge_atproto.chain import Link, Repo, Step
-from weighbridge_atproto.checklist import examine_commit, examine_sync
+from weighbridge_atproto.checklist import check_host, examine_commit, examine_sync
 from weighbridge_atproto.commits import VerifiedCommit
 from weighbridge_atproto.documents import Identity, read_document
-from weighbridge_atproto.errors import ChainBreak
+from weighbridge_atproto.errors import ChainBreak, FrameTooLarge, OtherHost
 from weighbridge_atproto.fetching import Fetching
+from weighbridge_atproto.finding import Finding
 from weighbridge_atproto.frames import AccountFrame, CommitFrame, Frame, IdentityFrame, SyncFrame, parse_frame
 from weighbridge_atproto.guarded import Guarded
 from weighbridge_atproto.handles import NOT_VERIFIED
 from weighbridge_atproto.hosts import fetch_repo
 from weighbridge_atproto.keeping import Keeping, Queued
-from weighbridge_atproto.ordering import likely_older, place_of, since
 from weighbridge_atproto.resolving import Resolver
 from weighbridge_atproto.waiting import Waiting
 from weighbridge_atproto.watching import Bundle, Watched
@@ -42,6 +43,8 @@ CATCH_UP: Final = 30.0
 """Seconds that a stream has to say what a fetched state had beyond it; then the state is told without it."""
 MAX_WAITING_BYTES: Final = 268_435_456
 """Bytes of all frames whose commits wait for their repositories."""
+MAX_UNHEARD: Final = 1_000
+"""DIDs that are still asked for although their frames were given up, to fetch their repositories then."""
 _KEY_CODES: Final = frozenset(("commit-signature", "commit-high-s", "commit-signature-form", "other-host"))
 
 
@@ -69,8 +72,6 @@ class Following:
         self.refused: Counter[str] = Counter()
         self.old = 0
         """Commits that say what is known already: streams send things twice."""
-        self.news = asyncio.Event()
-        """Set whenever something was found."""
         self.queued = asyncio.Event()
         """To be set whenever frames were queued."""
         self._keeping = keeping
@@ -82,15 +83,20 @@ class Following:
         self._repos: dict[str, Repo] = {}
         self._followed = {*keeping.dids(), *keeping.queued_dids()}
         self._waiting = Waiting(keeping, self.refused)
+        self._finding = Finding(keeping, watched, self._waiting, self.refused)
         self._waiting_bytes = 0
+        self._unheard: set[str] = set()
+        self._stopped = False
         self._looks: dict[str, asyncio.TimerHandle] = {}
         self._error: BaseException | None = None
         self._fetches = Fetching(
             self.refused, fetch=self._fetch, needed=self._needs_fetching, pause=pause, broken=self._broken
         )  # fmt: skip
         self._asking = Asking(
-            keeping, self.refused, pause=pause, released=self.queued.set, given_up=self._doubt, broken=self._broken
+            keeping, self.refused, pause=pause, released=self._resolved, given_up=self._gave_up, broken=self._broken
         )  # fmt: skip
+        self.news = self._finding.news
+        """Set whenever something was found."""
 
     # --- life ----------------------------------------------------------------------------------------------
 
@@ -120,10 +126,11 @@ class Following:
 
     async def stop(self) -> None:
         """Let go of what is being asked and fetched."""
-        for look in self._looks.values():
-            look.cancel()
+        self._stopped = True
         await self._asking.stop()
         await self._fetches.stop()
+        for look in self._looks.values():
+            look.cancel()
 
     def _broken(self, error: BaseException) -> None:
         self._error = error
@@ -170,6 +177,26 @@ class Following:
         self._keep(chain.lost(self._known(did)))
         self._fetches.fetch(did)
 
+    def _gave_up(self, did: str) -> None:
+        """Have a repository fetched whose frames were given up: one that is not known once it is known whose."""
+        if self.repo(did) is not None:
+            self._doubt(did)
+        elif len(self._unheard) < MAX_UNHEARD:
+            self._unheard.add(did)
+        else:
+            self._asking.drop(did)
+            self._left(did)
+
+    def _resolved(self, did: str, identity: Identity | None) -> None:
+        if did in self._unheard:
+            self._unheard.discard(did)
+            with suppress(OtherHost):
+                if identity is not None:
+                    check_host(identity, self._host)
+                    self._doubt(did)
+            self._left(did)
+        self.queued.set()
+
     # --- frames --------------------------------------------------------------------------------------------
 
     def _take(self, queued: Queued) -> None:
@@ -183,19 +210,25 @@ class Following:
             if isinstance(frame, CommitFrame | SyncFrame):
                 leaves = self._take_signed(frame, queued)
             elif isinstance(frame, AccountFrame):
-                self._take_account(frame)
+                leaves = self._take_account(frame, queued)
             elif isinstance(frame, IdentityFrame):
-                self._take_identity(frame, queued)
+                leaves = self._take_identity(frame, queued)
         except Refused as refusal:
             self.refused[refusal.code] += 1
         if leaves:
             self._keeping.done(queued.number)
+            self._left(queued.did)
+
+    def _left(self, did: str) -> None:
+        """Remember nothing of a DID that no frame needs, and that nothing is known of: anybody can name any number."""
+        first = self._keeping.lies(did)
+        self._asking.done(did, first)
+        if first is None and did not in self._unheard and self.repo(did) is None:
+            self._followed.discard(did)
+            self._keeping.drop_documents(did)
 
     def _take_signed(self, frame: CommitFrame | SyncFrame, queued: Queued) -> bool:
         """Take a commit or the word of one; whether its frame can leave the queue."""
-        repo = self.repo(frame.repo)
-        if repo is None:
-            self._keep(repo := Repo(frame.repo))
         identity = self._identity(queued)
         if identity is None:
             return self._asked(queued, self._resolver.identity)
@@ -204,9 +237,9 @@ class Following:
         except Refused as refusal:
             if refusal.code in _KEY_CODES and self._asking.answer(queued) is None:
                 return self._asked(queued, self._resolver.again)
-            if not isinstance(frame, CommitFrame) or not frame.too_big:
+            if not isinstance(frame, CommitFrame) or not isinstance(refusal, FrameTooLarge):
                 raise
-            self._step(Step(chain.lost(repo), refusal=refusal, fetch=True))
+            self._step(Step(chain.lost(self._known(frame.repo)), refusal=refusal, fetch=True))
             return True
 
     def _identity(self, queued: Queued) -> Identity | None:
@@ -217,7 +250,7 @@ class Following:
         answer = self._asking.answer(queued)
         if answer is not None and answer.refusal is not None:
             raise answer.refusal
-        return answer.identity if answer is not None else None
+        return None
 
     def _asked(self, queued: Queued, how: Callable[[str], Awaitable[Identity | None]]) -> bool:
         self._asking.ask(queued.did, how)
@@ -242,29 +275,54 @@ class Following:
     def _known(self, did: str) -> Repo:
         return self.repo(did) or Repo(did)
 
-    def _take_account(self, frame: AccountFrame) -> None:
+    def _take_account(self, frame: AccountFrame, queued: Queued) -> bool:
+        """Take the word on whether an account is active; whether its frame can leave the queue."""
         repo = self.repo(frame.repo)
         if repo is None:
-            return
+            return True
         step = chain.on_account(repo, frame.active, frame.status)
         if (step.repo.active, step.repo.status) == (repo.active, repo.status):
-            return
+            return True
+        if not self._may_speak(queued):
+            return False
         self._keep(step.repo)
-        self._tell(frame.repo, "account", frame.status or ("active" if frame.active else "inactive"))
+        self._finding.tell(frame.repo, "account", frame.status or ("active" if frame.active else "inactive"))
         if frame.active:
             self._fetches.fetch(frame.repo)
+        return True
 
-    def _take_identity(self, frame: IdentityFrame, queued: Queued) -> None:
-        if self._asking.answer(queued) is None:
-            self._resolver.forget(frame.repo)
+    def _take_identity(self, frame: IdentityFrame, queued: Queued) -> bool:
+        """Take the word that a document may have changed; whether its frame can leave the queue."""
         if self.repo(frame.repo) is not None:
+            # Before the document is dropped: it says who may say so.
+            if not self._may_speak(queued):
+                return False
             # A stream may name any handle; whose it is would have to be asked of its own host.
             named = "changed" if frame.handle is None else f"{NOT_VERIFIED}: {frame.handle}"
-            self._tell(frame.repo, "identity", named)
+            self._finding.tell(frame.repo, "identity", named)
+        if self._asking.answer(queued) is None:
+            self._resolver.forget(frame.repo)
+        return True
 
-    def _tell(self, did: str, event: str, status: str) -> None:
-        self._keeping.add("told", codec.encode({"did": did, "event": event, "status": status[:256]}))
-        self.news.set()
+    def _may_speak(self, queued: Queued) -> bool:
+        """Whether a stream is one that may speak of a known account, which nobody signs: that of its own host.
+
+        A relay may of all: the operator chose it, and what it holds back it can as well leave out. False: it has to
+        be asked whose the account is. Raises OtherHost, and what was answered.
+        """
+        if self._host is None:
+            return True
+        identity = self._identity(queued)
+        if identity is None:
+            return self._asked(queued, self._resolver.identity)
+        try:
+            check_host(identity, self._host)
+        except OtherHost:
+            if self._asking.answer(queued) is not None:
+                raise
+            # It may have moved here: its new host is the first to say so.
+            return self._asked(queued, self._resolver.again)
+        return True
 
     # --- what comes of them --------------------------------------------------------------------------------
 
@@ -274,45 +332,19 @@ class Following:
         elif step.refusal is not None:
             self.refused[step.refusal.code] += 1
         for link in step.apply:
-            self._apply(link, at_hand)
+            self._finding.apply((at_hand or {}).get(link) or self._waiting.commit(link.number))
         self._keep(step.repo)
         if step.apply:
             self.news.set()
         if step.fetch:
             self._fetches.fetch(step.repo.did)
 
-    def _apply(self, link: Link, at_hand: Mapping[Link, VerifiedCommit] | None = None) -> None:
-        commit = (at_hand or {}).get(link) or self._waiting.commit(link.number)
-        if commit is not None:
-            for change in commit.changes:
-                self._change(commit.bundle, change.path, change.cid)
-
-    def _change(self, bundle: Bundle, path: str, cid: Cid | None) -> None:
-        """Find a change of a record of the game. What is wrong with a record costs that record."""
-        did = bundle.identity.did
-        if not self._watched.wants(did, path):
-            return
-        known = self._keeping.record(did, path)
-        if known == cid:
-            return
-        try:
-            if (
-                known is None
-                and cid is not None
-                and not self._watched.is_of_game(did, path, bundle.record(path, cid))
-            ):
-                return
-            self._keeping.add("record", bundle.carry(path, cid))
-            self._keeping.keep_record(did, path, cid)
-        except Refused as refusal:
-            self.refused[refusal.code] += 1
-
     def _keep(self, repo: Repo) -> None:
-        before = self._repos.get(repo.did)
+        before = self._repos.get(repo.did, Repo(repo.did))
         self._repos[repo.did] = repo
         self._followed.add(repo.did)
         self._keeping.keep_repo(repo)
-        if before is not None and before.waiting != repo.waiting:
+        if before.waiting != repo.waiting:
             waits = {link.number for link in repo.waiting}
             for link in before.waiting:
                 if link.number not in waits:
@@ -346,47 +378,17 @@ class Following:
         did = bundle.identity.did
         step = chain.on_fetched(self._known(did), bundle.commit, self._clock())
         with self._keeping.batch():
-            if (step.refusal is None or isinstance(step.refusal, ChainBreak)) and not self._compare(
-                bundle, step
-            ):
+            taken = step.refusal is None or isinstance(step.refusal, ChainBreak)
+            if taken and not self._finding.compare(bundle, step):
                 step = step._replace(repo=step.repo._replace(ahead=chain.UNSURE))
             self._step(step._replace(fetch=False))
         self.news.set()
         self._look_later(did)
         return step.repo.phase == "synchronized"
 
-    def _compare(self, bundle: Bundle, step: Step) -> bool:
-        """Find what a fetched repository has and this node had not, and the other way round; whether all was found.
-
-        What was so before the commits that waited comes before them, the root first; what is newer comes after them,
-        or is left to the stream.
-        """
-        all_found = True
-        touched = self._waiting.touched(link for run in step.runs for link in run)
-        for run in step.runs:
-            first = self._waiting.commit(run[0].number)
-            same = since(first, bundle)
-            for path in self._paths(bundle):
-                was = same(path) if path not in touched else False
-                all_found = all_found and was is not None
-                if was or (was is None and likely_older(path, tid_time(run[0].rev))):
-                    self._change(bundle, path, bundle.tree.get(path))
-            for link in run:
-                self._apply(link)
-        if step.whole:
-            for path in self._paths(bundle):
-                self._change(bundle, path, bundle.tree.get(path))
-        return all_found or step.whole
-
-    def _paths(self, bundle: Bundle) -> list[str]:
-        did = bundle.identity.did
-        root = self._watched.game.removeprefix(f"at://{did}/")
-        there = {path for path, _ in bundle.tree.items() if self._watched.wants(did, path)}
-        return sorted({*self._keeping.records(did), *there}, key=lambda each: place_of(each, root))
-
     def _look_later(self, did: str) -> None:
         """Fetch a repository again if by then the stream has not said what a state of it had."""
-        if self._known(did).ahead is not None and did not in self._looks:
+        if self._known(did).ahead is not None and did not in self._looks and not self._stopped:
             self._looks[did] = asyncio.get_running_loop().call_later(CATCH_UP, self._look, did)
 
     def _look(self, did: str) -> None:

@@ -155,6 +155,13 @@ class Keeping:
         """Return the DIDs that frames of the queue are of."""
         return [did for (did,) in self._rows("SELECT DISTINCT did FROM queue ORDER BY did")]
 
+    def lies(self, did: str) -> int | None:
+        """Return the number of the first frame of a DID that is still to be taken."""
+        number: int | None = self._value(
+            "SELECT min(number) FROM queue WHERE did = ? AND state IN (?, ?)", did, _READY, _HELD
+        )
+        return number
+
     def done(self, number: int) -> None:
         """Let go of a frame."""
         self._rows("DELETE FROM queue WHERE number = ?", number)
@@ -263,6 +270,13 @@ class Keeping:
     def drop_document(self, did: str) -> None:
         """Forget which document is the newest."""
         self._rows("DELETE FROM documents WHERE did = ?", did)
+
+    def drop_documents(self, did: str) -> None:
+        """Forget all documents of a DID of which nothing is known, and so nothing listed."""
+        with self.batch():
+            self.drop_document(did)
+            self._rows("DELETE FROM kept WHERE cid IN (SELECT cid FROM kept_of WHERE did = ?)", did)
+            self._rows("DELETE FROM kept_of WHERE did = ?", did)
 
     def kept_document(self, cid: Cid) -> bytes | None:
         """Return a document that a listing names."""

@@ -31,6 +31,7 @@ class Resolver:
         self._directory = directory
         self._clock = clock
         self._refreshed: dict[str, float] = {}
+        self._pruned = clock()
 
     async def identity(self, did: str) -> Identity:
         """Return who a DID is, as last fetched. Raises what documents and the client do, and DidGone."""
@@ -42,6 +43,10 @@ class Resolver:
         now, before = self._clock(), self._refreshed.get(did)
         if before is not None and now - before < REFRESH:
             return None
+        if now - self._pruned >= REFRESH:
+            # Anybody has as many DIDs as they like.
+            self._refreshed = {each: at for each, at in self._refreshed.items() if now - at < REFRESH}
+            self._pruned = now
         self._refreshed[did] = now
         return await self._fetch(did)
 
