@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from nodes import PATIENCE, World
+from nodes import PATIENCE, World, until
 from weighbridge.errors import Broken, Refused
 from weighbridge_services.node import Node
 from weighbridge_services.subjects import Subjects
@@ -155,4 +155,25 @@ async def test_an_answer_to_a_ping_that_was_given_up_ends_nothing(
         await given_up
     await asyncio.wait_for(bus.nc.flush(), PATIENCE)
     assert await bus.ask(subjects.rpc("hello"), b"bela") == b"hello bela"
+    assert caplog.records == []
+
+
+async def test_a_stop_that_is_broken_off_prints_nothing(
+    world: World, node: Node, bus: Bus, subjects: Subjects, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def hello(body: bytes) -> bytes:
+        return body
+
+    other = await world.bus(node, "other", declare=False)
+    await other.serve(subjects.rpc("hello"), hello)
+    await other.ask(subjects.rpc("hello"), b"")
+    client = other.nc
+    stopping = asyncio.create_task(other.stop())
+    async with asyncio.timeout(PATIENCE):
+        while not client.is_draining:
+            await asyncio.sleep(0)
+    stopping.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await stopping
+    await until(lambda: client.is_closed)
     assert caplog.records == []

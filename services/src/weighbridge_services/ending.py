@@ -30,6 +30,14 @@ async def end_tasks(tasks: Iterable[asyncio.Task[Any]]) -> None:
             each.exception()  # seen: whoever ends a task does not want what comes of it
 
 
+async def unbroken(work: Coroutine[Any, Any, T]) -> T:
+    """Return what work comes to; if the waiting is cancelled, work goes on behind, and what comes of it is nobody's."""
+    task = asyncio.ensure_future(work)
+    # Read, whatever it is: unread, a late failure would be logged as a bug.
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return await asyncio.shield(task)
+
+
 async def undisturbed(work: Coroutine[Any, Any, T]) -> T:
     """Return what work comes to, though whoever waits for it is cancelled again meanwhile, which is not heard."""
     task = asyncio.ensure_future(work)

@@ -21,7 +21,7 @@ from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 from weighbridge.errors import Broken, WeighbridgeError
 
-from weighbridge_services.ending import end_tasks
+from weighbridge_services.ending import end_tasks, unbroken
 from weighbridge_services.metrics import REGISTRY
 from weighbridge_services.node import Node
 from weighbridge_services.wire.acks import TIMEOUT, Acks, chunks, unanswered
@@ -137,7 +137,7 @@ class Bus:
         await self.quiet()
         client, self._client = self._client, None
         try:
-            await self.broker.stop()
+            await unbroken(self.broker.stop())  # a drain that is broken off fails aloud, in places of its own
         except nats.errors.Error:
             # A connection that is closed, or just being made anew, cannot be drained, and holds nothing back.
             if client is not None:
