@@ -39,15 +39,25 @@ class Reading:
         self.position = 0
         self.open()
 
+    async def __aenter__(self) -> Reading:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
     def open(self) -> None:
         self.source: Firehose = open_firehose(self.settings, str(self.folder))
         self.source.stream._backoff = (0.05, 0.2)
         self._items: Any = None
 
     async def close(self) -> None:
-        if self._items is not None:
-            await self._items.aclose()
-        await self.source.close()
+        try:
+            if self._items is not None:
+                await self._items.aclose()
+        finally:
+            # Left open, its client would fail the test that comes next as well.
+            self._items = None
+            await self.source.close()
 
     async def next(self, count: int, within: float = PATIENCE) -> list[OpenedRecord]:
         if self._items is None:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from pds_running import Account, Pds, Refusal, create, remove
 from weighbridge.repos import open_carried
 from weighbridge_atproto import following, open_repository
 from weighbridge_atproto.errors import CursorInFuture
+from weighbridge_atproto.keeping import KeepingBroken
 
 pytestmark = pytest.mark.interop
 
@@ -32,13 +34,10 @@ def reads(pds: Pds, tmp_path: Path) -> Callable[[Callable[[Reading, Account], Aw
     def run(work: Callable[[Reading, Account], Awaitable[None]]) -> None:
         async def whole() -> None:
             gm = pds.account(named())
-            reading = Reading(pds, gm, tmp_path)
-            gm.create(ROOT, "one", {"$type": ROOT, "text": "root"})
-            try:
+            async with Reading(pds, gm, tmp_path) as reading:
+                gm.create(ROOT, "one", {"$type": ROOT, "text": "root"})
                 assert await reading.texts(1) == ["root"]
                 await work(reading, gm)
-            finally:
-                await reading.close()
 
         asyncio.run(whole())
 
@@ -119,8 +118,10 @@ def test_a_deleted_record_is_proved_gone_also_by_a_source_that_came_later(reads:
         gone, there = await at.next(2)
         assert (gone.record, there.value["text"]) == (None, "b")
         source = open_repository({**at.settings, "repos": [alice.did]}, str(at.folder))
-        whole = [open_carried(item.envelope).value["text"] async for _, item in source.read(0)]
-        await source.close()
+        try:
+            whole = [open_carried(item.envelope).value["text"] async for _, item in source.read(0)]
+        finally:
+            await source.close()
         assert whole == ["b"]
 
     reads(work)
@@ -182,21 +183,20 @@ def test_an_old_cursor_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 async def _old_cursor(pds: Pds, tmp_path: Path) -> None:
     gm = await off(pds.account, named())
-    at = Reading(pds, gm, tmp_path)
-    await off(gm.create, ROOT, "one", {"$type": ROOT, "text": "root"})
-    assert await at.texts(1) == ["root"]
-    alice = await off(pds.account, named())
-    # Only what it hears while it is said can tell it of somebody it has never heard of.
-    await at.until(lambda: at.source.stream.cursor > 0)
-    await off(alice.create, MOVES, "a", at.move("a"))
-    assert await at.texts(1) == ["a"]
-    await at.close()
-    await off(alice.delete, MOVES, "a")
-    await asyncio.sleep(0.6)  # by the clock of the PDS, which then sends it no more
-    at.open()
-    assert await at.texts(1) == [None]
-    assert at.refused["outdated-cursor"] >= 1
-    await at.close()
+    async with Reading(pds, gm, tmp_path) as at:
+        await off(gm.create, ROOT, "one", {"$type": ROOT, "text": "root"})
+        assert await at.texts(1) == ["root"]
+        alice = await off(pds.account, named())
+        # Only what it hears while it is said can tell it of somebody it has never heard of.
+        await at.until(lambda: at.source.stream.cursor > 0)
+        await off(alice.create, MOVES, "a", at.move("a"))
+        assert await at.texts(1) == ["a"]
+        await at.close()
+        await off(alice.delete, MOVES, "a")
+        await asyncio.sleep(0.6)  # by the clock of the PDS, which then sends it no more
+        at.open()
+        assert await at.texts(1) == [None]
+        assert at.refused["outdated-cursor"] >= 1
 
 
 def test_the_pds_says_no_where_the_notes_say_it_does(pds: Pds):
@@ -207,3 +207,18 @@ def test_the_pds_says_no_where_the_notes_say_it_does(pds: Pds):
         alice.apply(*(create(MOVES, f"n{n}", {"$type": MOVES}) for n in range(201)))
     with suppress(Refusal):
         alice.delete(MOVES, "never")
+
+
+def test_a_test_that_fails_leaves_no_source_open_for_the_next(pds: Pds, tmp_path: Path):
+    async def work() -> None:
+        async def fails() -> None:
+            raise RuntimeError("what was being read broke as well")
+
+        at = Reading(pds, await off(pds.account, named()), tmp_path)
+        at._items = SimpleNamespace(aclose=fails)
+        with pytest.raises(RuntimeError):
+            await at.close()
+        with pytest.raises(KeepingBroken):
+            at.source.keeping.dids()
+
+    asyncio.run(work())

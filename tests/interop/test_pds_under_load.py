@@ -29,23 +29,22 @@ def test_a_reader_that_is_too_slow_is_told_so_reads_on_at_its_cursor_and_has_los
 
 async def _too_slow(pds: Pds, tmp_path: Path) -> None:
     gm = await off(pds.account, named())
-    at = Reading(pds, gm, tmp_path)
-    await off(gm.create, ROOT, "one", {"$type": ROOT, "text": "root"})
-    alice = await off(pds.account, named())
-    await off(alice.create, MOVES, "first", at.move("first"))
-    said, connections = errors_heard(at), connections_of(at)
-    assert set(await at.texts(2)) == {"root", "first"}
-    # Nothing more is taken from the socket. Its buffers and the PDS's own hold some megabytes; the PDS keeps twenty
-    # events beyond that.
-    connections[-1].transport.pause_reading()
-    for n in range(LARGE):
-        await off(alice.create, MOVES, f"r{n:04}", at.move(f"{n} " + "x" * 60_000))
-    connections[-1].transport.resume_reading()
-    texts = [text and text.split()[0] for text in await at.texts(LARGE)]
-    assert texts == [str(n) for n in range(LARGE)]
-    assert "ConsumerTooSlow" in said
-    assert at.source.stream.connects >= 2
-    await at.close()
+    async with Reading(pds, gm, tmp_path) as at:
+        await off(gm.create, ROOT, "one", {"$type": ROOT, "text": "root"})
+        alice = await off(pds.account, named())
+        await off(alice.create, MOVES, "first", at.move("first"))
+        said, connections = errors_heard(at), connections_of(at)
+        assert set(await at.texts(2)) == {"root", "first"}
+        # Nothing more is taken from the socket. Its buffers and the PDS's own hold some megabytes; the PDS keeps twenty
+        # events beyond that.
+        connections[-1].transport.pause_reading()
+        for n in range(LARGE):
+            await off(alice.create, MOVES, f"r{n:04}", at.move(f"{n} " + "x" * 60_000))
+        connections[-1].transport.resume_reading()
+        texts = [text and text.split()[0] for text in await at.texts(LARGE)]
+        assert texts == [str(n) for n in range(LARGE)]
+        assert "ConsumerTooSlow" in said
+        assert at.source.stream.connects >= 2
 
 
 def errors_heard(at: Reading) -> list[str]:
@@ -87,28 +86,27 @@ def test_a_pds_killed_while_several_write_has_all_it_kept_found_once_and_in_orde
 
 async def _killed_in_a_burst(pds: Pds, tmp_path: Path) -> None:
     gm = await off(pds.account, named())
-    at = Reading(pds, gm, tmp_path)
-    await off(gm.create, ROOT, "one", {"$type": ROOT, "text": "root"})
-    assert await at.texts(1) == ["root"]
-    writers = [Writer(await off(pds.account, named()), at) for _ in range(4)]
-    for _ in range(2):
-        writing = [asyncio.create_task(off(each.write)) for each in writers]
-        before = sum(each.written for each in writers)
-        await at.until(lambda before=before: sum(each.written for each in writers) >= before + 60)
-        await off(pds.kill)
-        await asyncio.gather(*writing)
-        await off(pds.start)
-    for each in writers:
-        await off(each.write, 3)
-    kept = {each.account.did: await off(each.account.texts, MOVES) for each in writers}
-    found = await at.next(sum(map(len, kept.values())))
-    for writer in writers:
-        did = writer.account.did
-        assert [one.value["text"] for one in found if one.uri.authority == did] == kept[did]
-        assert len(kept[did]) >= writer.written
-    await off(writers[0].account.create, MOVES, "last", at.move("last"))
-    assert await at.texts(1) == ["last"]
-    await at.close()
+    async with Reading(pds, gm, tmp_path) as at:
+        await off(gm.create, ROOT, "one", {"$type": ROOT, "text": "root"})
+        assert await at.texts(1) == ["root"]
+        writers = [Writer(await off(pds.account, named()), at) for _ in range(4)]
+        for _ in range(2):
+            writing = [asyncio.create_task(off(each.write)) for each in writers]
+            before = sum(each.written for each in writers)
+            await at.until(lambda before=before: sum(each.written for each in writers) >= before + 60)
+            await off(pds.kill)
+            await asyncio.gather(*writing)
+            await off(pds.start)
+        for each in writers:
+            await off(each.write, 3)
+        kept = {each.account.did: await off(each.account.texts, MOVES) for each in writers}
+        found = await at.next(sum(map(len, kept.values())))
+        for writer in writers:
+            did = writer.account.did
+            assert [one.value["text"] for one in found if one.uri.authority == did] == kept[did]
+            assert len(kept[did]) >= writer.written
+        await off(writers[0].account.create, MOVES, "last", at.move("last"))
+        assert await at.texts(1) == ["last"]
 
 
 class Writer:
