@@ -9,8 +9,8 @@ from typing import cast
 
 import pytest
 from weighbridge_atproto.asking import Asking
-from weighbridge_atproto.fetching import Fetching
-from weighbridge_atproto.guarded import AnswerStatus, Guarded
+from weighbridge_atproto.fetching import FETCHES, Fetching
+from weighbridge_atproto.guarded import AnswerStatus, Guarded, HostUnavailable
 from weighbridge_atproto.keeping import Keeping, Queued
 from weighbridge_atproto.resolving import REFRESH, Resolver
 from weighbridge_atproto.turns import PER_DOMAIN, TURNS, Turns
@@ -139,5 +139,33 @@ def test_nothing_is_fetched_any_more_once_it_was_stopped():
         await fetching.stop()
         await settled()
         assert (fetched, fetching._tasks) == (["a"], {})
+
+    asyncio.run(work())
+
+
+def test_repositories_of_dark_hosts_hold_up_no_other():
+    async def work() -> None:
+        tried, fetched = Counter[str](), set[str]()
+
+        async def fetch(did: str) -> bool:
+            tried[did] += 1
+            if did.startswith("dark") and tried[did] == 1:
+                raise HostUnavailable("nothing comes")
+            if did.startswith("dark"):
+                await asyncio.Event().wait()
+            fetched.add(did)
+            return True
+
+        fetching = Fetching(
+            Counter(), fetch=fetch, needed=lambda did: did not in fetched, pause=lambda _: 0.0, broken=never
+        )
+        for n in range(3 * FETCHES):
+            fetching.fetch(f"dark {n}")
+        await settled()
+        assert sorted(tried.values())[-FETCHES:] == [2] * FETCHES
+        fetching.fetch("bright")
+        await settled()
+        assert fetched == {"bright"}
+        await fetching.stop()
 
     asyncio.run(work())

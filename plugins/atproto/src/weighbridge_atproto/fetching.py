@@ -10,7 +10,7 @@ from typing import Final
 from weighbridge.ports import Refused, Unavailable
 
 FETCHES: Final = 4
-"""Repositories that are fetched at a time."""
+"""Repositories that are fetched at a time, and as many besides of those that could not be fetched before."""
 
 
 class Fetching:
@@ -36,6 +36,8 @@ class Fetching:
         self._broken = broken
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._slots = asyncio.Semaphore(FETCHES)
+        # Hosts that never answer would come before those of all who play.
+        self._dark_slots = asyncio.Semaphore(FETCHES)
         self._stopped = False
 
     def fetch(self, did: str) -> None:
@@ -58,7 +60,7 @@ class Fetching:
         failures = 0
         while self._needed(did):
             try:
-                async with self._slots:
+                async with self._dark_slots if failures else self._slots:
                     if await self._fetch(did):
                         return
             except (Refused, Unavailable) as error:
