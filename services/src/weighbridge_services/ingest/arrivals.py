@@ -34,11 +34,12 @@ R = TypeVar("R")
 class Arrival:
     """One thing handed in: its bytes, where from (a DID or a source's name), and who waits for what becomes of it.
 
-    `carried`: whether it may be a record of a repository, whose key this node's own source has resolved. `done`
-    ends once it is in ledger and log, and, where somebody waits at `answer_to`, is answered.
+    `carried`: whether it may be a record of a repository, whose key this node's own source has resolved.
+    `comes_once`: whether it does not come again when it is left out; what a source has does not. `done` ends
+    once it is in ledger and log, and, where somebody waits at `answer_to`, is answered.
     """
 
-    __slots__ = ("answer_to", "at", "carried", "data", "done", "handed", "origin")
+    __slots__ = ("answer_to", "at", "carried", "comes_once", "data", "done", "handed", "origin")
 
     def __init__(
         self,
@@ -47,8 +48,10 @@ class Arrival:
         answer_to: str | None = None,
         at: int | None = None,
         carried: bool = False,
+        comes_once: bool | None = None,
     ) -> None:
         self.carried = carried
+        self.comes_once = not origin.startswith("did:") if comes_once is None else comes_once
         self.data = data
         self.origin = origin
         self.answer_to = answer_to

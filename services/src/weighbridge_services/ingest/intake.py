@@ -80,7 +80,11 @@ class Records:
 
     async def take(self, messages: Sequence[Incoming]) -> None:
         """List evidence."""
-        arrivals = [Arrival(data, self._did) for m in messages if (data := envelope_in(m.data)) is not None]
+        arrivals = [
+            Arrival(data, self._did, comes_once=True)
+            for m in messages
+            if (data := envelope_in(m.data)) is not None
+        ]
         if arrivals:
             await self._lister.hand_in(arrivals)
 

@@ -20,6 +20,7 @@ from weighbridge_services.ingest.arrivals import Arrival, open_all
 from weighbridge_services.ingest.checkpoints import Checkpoints, Signed
 from weighbridge_services.ingest.decide import Answer, Decision, Facts, Tally, decide, decide_time
 from weighbridge_services.ingest.errors import ClockOff, NoRootYet, NotTheLister, Stopping
+from weighbridge_services.ingest.leftovers import Leftovers
 from weighbridge_services.ingest.opening import Opened, Refusal
 from weighbridge_services.ingest.ownlog import OwnLog
 from weighbridge_services.ingest.restoring import restore
@@ -55,6 +56,7 @@ class Lister:
         self._queued: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queued.set_result(None)
         self.answering = Answering(setting)
+        self.leftovers = Leftovers(setting)
         self._rounds: set[int] = set()
         self.took_over = False
         """Whether the log was handed over to this node, whomever its root names."""
@@ -150,6 +152,7 @@ class Lister:
         if last is not None:
             self.setting.clock.advance(last.entry.at)
         self.checkpoints.load()
+        self.leftovers.load()
         self._facts = replaced(
             self._facts, last=last, rules=rules, tally=store.tally(rules, operators), receipts=store.receipts(),
             matter=self.checkpoints.matters,
@@ -244,7 +247,7 @@ class Lister:
         await self._catch_up()
         # A crash here loses nothing: what came in is not acknowledged and comes again.
         self.setting.crash("after-verify")
-        batch = self._without_root(batch)
+        batch = [*await self.leftovers.due(self._facts), *self._without_root(batch)]
         decision, signed = await self.setting.store.run(self._decide_and_sign, batch)
         # A crash here leaves entries, and perhaps a checkpoint, that only the ledger knows: the start publishes
         # them, the senders hand in again and are answered with their places.
@@ -310,7 +313,9 @@ class Lister:
                 signed = self.checkpoints.sign_if_due()
         except BaseException:
             self.checkpoints.matter = matter  # what was noted is not in the log
+            self.leftovers.let_go()
             raise
+        self.leftovers.settle()
         if decision is not None:
             self._remember(decision)
         return decision, signed
@@ -320,6 +325,7 @@ class Lister:
         store, now = self.setting.store, self.setting.clock.now()
         if not batch and not self._time_passed(now):
             return None
+        self.leftovers.hold_back(batch)
         handed = [each.handed for each in batch if each.handed is not None]
         facts = store.facts(self._facts, handed)
         decision = (
@@ -327,6 +333,7 @@ class Lister:
         )
         self._refuse_other_lister(decision.rules)
         store.keep(decision, rejections(batch, decision.answers), {})
+        self.leftovers.keep(batch, decision.answers, decision.tally.day, self._facts)
         return decision
 
     def _time_passed(self, now: int) -> bool:

@@ -72,6 +72,8 @@ class Listing:
             "checkpoint": checkpoints.size,
             "lag": lister.size - checkpoints.size,
             "rejected": dict(lister.answering.rejected),
+            "flooded_waiting": lister.leftovers.waiting,
+            "flooded_lost": lister.leftovers.lost,
             "clock_checked": self.lister.clock.checked,
             "source_read": self.driver.read if self.driver is not None else 0,
             "refused": self.driver.refused if self.driver is not None else {},

@@ -139,7 +139,7 @@ class Store:
             if key is None or listed.entry.author is None:
                 continue
             authors[key] += 1
-            if key == listed.entry.author and self._is_stranger(key, day, rules, operators):
+            if key == listed.entry.author and self.is_stranger(key, day, rules, operators):
                 strangers += 1
                 new += authors[key] == 1
         left = {whose or None: int.from_bytes(n, "big") for whose, n in self._all(f"left/{day}").items()}
@@ -172,7 +172,7 @@ class Store:
             for entry in self._back_to(day)
             if (key := counts_as(entry.author, entry.uri, self.game, operators)) is not None
         )
-        strangers = [n for each, n in counts.items() if self._is_stranger(each, day, rules, operators)]
+        strangers = [n for each, n in counts.items() if self.is_stranger(each, day, rules, operators)]
         most, most_strangers = rules.floods
         later = sum(strangers) - len(strangers) >= rules.most_later
 
@@ -181,13 +181,14 @@ class Store:
                 return counts[key] >= most_strangers
             if key.startswith(EVIDENCE):
                 return counts[key] >= rules.most_evidence
-            if counts[key] >= most or not self._is_stranger(key, day, rules, operators):
+            if counts[key] >= most or not self.is_stranger(key, day, rules, operators):
                 return counts[key] >= most
             return sum(strangers) >= most_strangers or (later and counts[key] > 0)
 
         return frozenset(key for key in keys if is_full(key))
 
-    def _is_stranger(self, author: str, day: int, rules: Rules, operators: frozenset[str]) -> bool:
+    def is_stranger(self, author: str, day: int, rules: Rules, operators: frozenset[str]) -> bool:
+        """Whether an author has no standing on a day: neither named nor listed on an earlier one."""
         known = author in rules.named or author in operators or not author.startswith("did:")
         return not known and self.since([author]).get(author, day) >= day
 
@@ -347,6 +348,17 @@ class Store:
         with self.ledger.batch():
             for key in keys:
                 self.ledger.values.delete(f"{self._prefix}/awaited/{key}")
+
+    def leftovers(self) -> list[bytes]:
+        """Return what is kept of what the limits of a day left out."""
+        return list(self._all("leftover").values())
+
+    def keep_leftovers(self, kept: Mapping[str, bytes], gone: Iterable[str]) -> None:
+        """Keep what the limits of a day left out, and forget what is gone. Needs an open batch."""
+        for cid in gone:
+            self.ledger.values.delete(f"{self._prefix}/leftover/{cid}")
+        for cid, form in kept.items():
+            self.ledger.values.set(f"{self._prefix}/leftover/{cid}", form)
 
     def keep_checkpoint(self, size: int, root: bytes, note: bytes, matters: Mapping[int, int]) -> None:
         """Keep a checkpoint, and what the newest ones held. Raises CheckpointConflict."""
