@@ -229,3 +229,13 @@ def test_after_a_gap_in_the_stream_what_it_still_has_comes_before_what_was_misse
         assert await at.texts(3) == [None, "north", "south"]
 
     table(work)
+
+
+def test_nothing_is_looked_at_again_once_it_was_stopped(table: Any):
+    async def work(at: Play) -> None:
+        await at.next()
+        await at.source.following.stop()
+        at.source.following.gap()
+        assert at.source.following._looks == {}
+
+    table(work)
