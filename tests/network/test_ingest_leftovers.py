@@ -6,12 +6,14 @@ import time
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
-from ingest_games import Table, data_of, note, player, root
+from ingest_games import GAME, Table, data_of, note, player, root
 from nodes import World, until, until_async
 from repo_making import ALICE
 from shelf import SHELVES, Repo, Shelf
 from watched_games import NOTES, follower_of, said, settled, with_source
-from weighbridge.fold.records import DAY
+from weighbridge.cid import Cid
+from weighbridge.fold.records import DAY, TRACE
+from weighbridge.identity import sign_record
 from weighbridge_services.ingest import leftovers
 from weighbridge_services.ingest.listing import Listing
 
@@ -156,3 +158,28 @@ async def test_what_finds_no_room_is_counted_and_one_author_leaves_the_others_th
     await until(lambda: lister.driver is not None and lister.driver.read == 10)
     assert lister.health()["flooded_waiting"] == 4
     assert lister.health()["flooded_lost"] == 4
+
+
+async def test_an_operators_evidence_waits_too_and_what_others_wrote_does_not_by_being_published_as_such(
+    table: Table, shelves: dict[str, Shelf]
+) -> None:
+    clock = Clock()
+    lister = await laid(table, clock, followers=1, author=1)
+    node, stranger = table.nodes[1], player(1)
+    value = {"game": GAME, "subject": {"uri": GAME, "cid": "x"}, "verdict": "ok"}
+    traces = [sign_record(node.keys.records, GAME, TRACE, f"t{number}", value) for number in range(258)]
+    # The follower's own operator record is one of the 256 that the day holds of its evidence.
+    for each in (*(note(stranger, rkey) for rkey in "ab"), *traces):
+        data = data_of(each)
+        await table.bus(1).publish_once(node.subjects(GAME).trace(str(Cid.of(data))), data)
+    await until(lambda: lister.health()["flooded_waiting"] == 3)
+    await until(lambda: lister.health()["rejected"].get("flooded") == 4)
+    clock.ahead += DAY
+    await until(lambda: lister.health()["flooded_waiting"] == 0)
+    await until_async(lambda: _holds(table, node.did, [f"t{number}" for number in range(258)]))
+    assert await of(table, stranger.did) == ["a"]
+    assert sorted(await floods(table)) == sorted([(node.did, 3), (stranger.did, 1)])
+
+
+async def _holds(table: Table, author: str, rkeys: list[str]) -> bool:
+    return set(await of(table, author)) >= set(rkeys)
