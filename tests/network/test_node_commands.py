@@ -314,13 +314,15 @@ async def test_a_broker_that_refuses_the_login_is_one_line(world: World) -> None
 async def test_streams_that_are_not_declared_on_another_ones_broker_are_one_line(
     world: World, two_nodes: tuple[Node, Node]
 ) -> None:
-    _, guest = two_nodes
+    host, guest = two_nodes
     code, _, errors = await weighbridge("node", "up", "--node", guest.folder)
     assert code == 4
     assert errors.splitlines()[-1].startswith("weighbridge: streams-missing: ")
-    code, output, _ = await weighbridge("node", "streams", "--node", guest.folder, "--json")
-    assert code == 0
-    assert [each["done"] for each in json.loads(output)] == ["created"] * 4
+    code, _, errors = await weighbridge("node", "streams", "--node", guest.folder)
+    assert (code, "only its owner declares streams" in errors) == (3, True)
+    for node, count in ((host, 8), (guest, 4)):
+        code, output, _ = await weighbridge("node", "streams", "--node", node.folder, "--json")
+        assert (code, len(json.loads(output))) == (0, count)
 
 
 async def test_status_streams_and_doctor_of_a_node_that_runs(world: World, node: Node) -> None:

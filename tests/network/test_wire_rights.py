@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -10,10 +11,12 @@ import nats
 import nats.errors
 import pytest
 from nats.aio.client import Client
+from nats.js.api import RePublish
 from nodes import GAME, PATIENCE, Sink, World, send, until
 from weighbridge_services.broker.rights import player_inbox
 from weighbridge_services.node import Node
-from weighbridge_services.streams import declare_all
+from weighbridge_services.streams import declare_all, missing
+from weighbridge_services.subjects import STREAM_KINDS
 from weighbridge_services.wire import BrokerRefused, BrokerUnavailable, Bus
 
 Pair = tuple[Node, Node]
@@ -104,6 +107,34 @@ async def test_nobody_changes_another_ones_streams(world: World, two_nodes: Pair
     with pytest.raises(nats.errors.TimeoutError):
         await his.nc.request(f"$JS.API.STREAM.UPDATE.{stream}", b"{}", timeout=0.3)
     assert (await hers.js.stream_info(stream)).config == before
+
+
+@pytest.mark.parametrize("verb", ["CREATE", "UPDATE"])
+async def test_a_guest_has_no_stream_republished_under_another_ones_subject(
+    world: World, two_nodes: Pair, verb: str
+) -> None:
+    alma, bela = two_nodes
+    hers, his = await world.bus(alma), await world.bus(bela)
+    own, theirs = bela.subjects(GAME), alma.subjects(GAME)
+    config = (await his.js.stream_info(own.stream("INBOX"))).config
+    config.republish = RePublish(src=own.rejected, dest=theirs.log)
+    with pytest.raises(nats.errors.TimeoutError):
+        await his.nc.request(
+            f"$JS.API.STREAM.{verb}.{config.name}", json.dumps(config.as_dict()).encode(), timeout=0.3
+        )
+    await his.put(own.rejected, b"forged")
+    assert (await hers.js.stream_info(str(config.name))).config.republish is None
+    assert (await hers.js.stream_info(theirs.stream("LOG"))).state.messages == 0
+
+
+async def test_the_owner_of_a_broker_declares_the_streams_of_its_guests(
+    world: World, two_nodes: Pair
+) -> None:
+    alma, bela = two_nodes
+    his = await world.bus(bela, declare=False)
+    assert len(await missing(his.js, bela)) == len(STREAM_KINDS)
+    await world.bus(alma)
+    assert await missing(his.js, bela) == []
 
 
 async def test_an_inbox_can_be_purged_by_its_owner(world: World, two_nodes: Pair) -> None:

@@ -115,20 +115,37 @@ def mirrors(node: Node) -> list[StreamConfig]:
     ]
 
 
-def mirror_names(node: Node) -> list[str]:
-    """Return the names of a node's mirrors."""
-    return [str(each.name) for each in mirrors(node)]
+def of_guests(node: Node) -> list[StreamConfig]:
+    """Return the streams of those who use a node's embedded broker: only its owner may declare any there.
+
+    Who has a domain of their own has a broker of their own, and comes in as a leaf.
+    """
+    table = node.config.broker
+    apart = {peer.did for game in node.games for peer in game.peers if peer.domain is not None}
+    guests = [each for each in table.operators if table.kind == "embedded" and each.did not in apart]
+    return [
+        wanted(Subjects.of(guest.did, game), kind)
+        for guest in guests
+        for game in guest.games or [each.uri for each in node.games]
+        for kind in STREAM_KINDS
+    ]
+
+
+def names_for_others(node: Node) -> list[str]:
+    """Return the names of the streams that a node declares beside its own: mirrors, and those of its guests."""
+    return [str(each.name) for each in (*mirrors(node), *of_guests(node))]
 
 
 def all_wanted(node: Node) -> list[StreamConfig]:
     """Return every stream a node is to have."""
-    own = [wanted(node.subjects(game.uri), kind) for game in node.games for kind in STREAM_KINDS]
-    return own + mirrors(node)
+    return [wanted(node.subjects(game.uri), kind) for game in node.games for kind in STREAM_KINDS] + mirrors(
+        node
+    )
 
 
 async def declare_all(js: JetStreamContext, node: Node) -> list[Declared]:
     """Declare every stream of a node; return what became of each. Raises StreamDiffers, BrokerUnavailable."""
-    return [await declare(js, each) for each in all_wanted(node)]
+    return [await declare(js, each) for each in (*all_wanted(node), *of_guests(node))]
 
 
 async def declare(js: JetStreamContext, config: StreamConfig) -> Declared:
@@ -150,7 +167,8 @@ async def declare(js: JetStreamContext, config: StreamConfig) -> Declared:
         ) from error
     except (TimeoutError, nats.errors.Error, OSError) as error:
         raise BrokerUnavailable(
-            f"{config.name}: no answer from the broker ({type(error).__name__})"
+            f"{config.name}: no answer from the broker ({type(error).__name__}); on another operator's broker only"
+            " its owner declares streams, for whom it names under [[broker.operators]]"
         ) from error
 
 

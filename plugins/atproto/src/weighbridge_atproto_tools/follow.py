@@ -252,7 +252,7 @@ def _say_node(made: joining.Joined, game: str, operators: joining.Operators, url
     print(f"  they need your DID and the password in {made.password}, and this says what to enter:")
     print(f"  weighbridge broker user --did {made.did} --game {game}")
     print(f"Look through {made.config}. Once you are let in:")
-    print(f"  weighbridge node streams --node {node}")
+    print(f"  weighbridge node streams --node {node}      # where the server is not a node's own")
     print(f"  weighbridge node up --node {node}")
 
 

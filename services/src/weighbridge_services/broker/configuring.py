@@ -10,7 +10,7 @@ from weighbridge_services.broker.rights import PLAYER, operator_rights, player_r
 from weighbridge_services.files import write_new
 from weighbridge_services.node import PASSWORD, PLAYER_PASSWORD, Node
 from weighbridge_services.secret_files import read_secret
-from weighbridge_services.streams import mirror_names
+from weighbridge_services.streams import names_for_others
 from weighbridge_services.subjects import token
 
 MAX_PAYLOAD = 8 << 20
@@ -53,11 +53,11 @@ def users(node: Node) -> list[dict[str, Any]]:
         user(
             token(node.did),
             read_secret(keys / PASSWORD),
-            operator_rights(node.did, own_games, mirror_names(node)),
+            operator_rights(node.did, own_games, names_for_others(node)),
         )
     ]
     for each in node.config.broker.operators:
-        rights = operator_rights(each.did, each.games or own_games)
+        rights = operator_rights(each.did, each.games or own_games, declares=False)
         found.append(user(token(each.did), read_secret(node.folder / each.password_file), rights))
     if (keys / PLAYER_PASSWORD).exists():
         found.append(user(PLAYER, read_secret(keys / PLAYER_PASSWORD), player_rights()))

@@ -1,8 +1,9 @@
 """Who may publish and read what on an embedded broker.
 
-An operator publishes under its own prefix alone, asks others' services, declares its own streams, reads any
-stream of a game, and can neither delete nor purge what is kept. This keeps honest operators apart; that a
-message is somebody's is shown by its signature, never by the broker.
+An operator publishes under its own prefix alone, asks others' services, reads any stream of a game, and can
+neither delete nor purge what is kept. Its streams are declared by the broker's owner: who may change a stream can
+have it republish what comes in under anybody's subject. That a message is somebody's is shown by its signature,
+never by the broker.
 """
 
 from __future__ import annotations
@@ -42,12 +43,20 @@ MIRRORING = (
 read what is not mirrored message by message."""
 
 
-def operator_rights(did: str, games: Iterable[str], mirrored: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the permissions of an operator (DID) for its games (at-uris), and for mirrors (stream names)."""
+def operator_rights(
+    did: str, games: Iterable[str], others: Iterable[str] = (), *, declares: bool = True
+) -> dict[str, Any]:
+    """Return the permissions of an operator (DID) for its games (at-uris).
+
+    `declares`: whether it declares its streams, and `others` (names), itself. Only an operator who shares its
+    account with nobody, or whose broker it is, may.
+    """
     own = token(did)
     streams = [Subjects.of(did, game).stream(kind) for game in games for kind in STREAM_KINDS]
     declaring = [
-        f"$JS.API.STREAM.{verb}.{name}" for name in (*streams, *mirrored) for verb in ("CREATE", "UPDATE")
+        f"$JS.API.STREAM.{verb}.{name}"
+        for name in ((*streams, *others) if declares else ())
+        for verb in ("CREATE", "UPDATE")
     ]
     bounded = [f"$JS.API.STREAM.PURGE.{name}" for name in streams if name.endswith("_INBOX")]
     publish = [f"wb.{own}.>", "wb.*.*.rpc.>", "_INBOX.>", *READING, *MIRRORING, *declaring, *bounded]

@@ -118,10 +118,10 @@ async def _start(operators: Operators, season: Season, processes: Processes, sho
     shown.doing(f"starting {LISTER} and its broker")
     await processes.start(operators.lister)
     await broker_of(operators.lister, processes)
+    await declared(operators.lister)
     nodes.configure_guests(operators, setup, url_of(operators.lister))
     shown.doing(f"starting {', '.join(FOLLOWERS)} and {CROOK}")
     for name in operators.guests:
-        await declared(operators.nodes[name])
         await processes.start(operators.nodes[name], environment(changed) if name == CROOK else None)
     shown.say(f"all started; in {CROOK}'s copy of the rules {CHANGE.says}")
 

@@ -93,9 +93,9 @@ async def _start(operators: Operators, processes: Processes, game: str, local: L
     (operators.lister.folder / "root.json").write_text(json.dumps(envelope_to_json(root)), encoding="utf-8")
     await processes.start(operators.lister)
     await broker_of(operators.lister, processes)
+    await declared(operators.lister)
     nodes.configure_guests(operators, setup, url_of(operators.lister))
     for name in operators.guests:
-        await declared(operators.nodes[name])
         await processes.start(operators.nodes[name])
 
 

@@ -121,6 +121,8 @@ class Follower:
             unhealthy.append(f"{ListerUnknown.code}: the lister's operator record is not in the log yet")
         if self.fault is not None:
             unhealthy = [f"it follows no more: {self.fault.code}: {self.fault.says}"]
+        if (doubted := self.proving.doubted()) is not None:
+            unhealthy.append(f"no receipt from entry {doubted} on: its key is in doubt, see the log")
         if self.finder is not None and self.finder.trouble is not None:
             unhealthy.append(self.finder.trouble)
         return {
@@ -275,7 +277,8 @@ class Follower:
         if late is not None:
             await self._accuse(late)
             return
-        size, now = self.setting.store.size, self.setting.clock.now()
+        now, doubted = self.setting.clock.now(), self.proving.doubted()
+        size = self.setting.store.size if doubted is None else doubted
         ready = [self._waiting[each] for each in sorted(self._waiting) if each <= size]
         for reached in ready:
             root = await self.setting.store.run(self.setting.store.log.root, reached.size)

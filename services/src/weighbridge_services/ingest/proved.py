@@ -139,6 +139,17 @@ class Kept:
         self._store = store
         self._prefix = f"ingest/{token(store.game)}"
 
+    def doubts(self) -> dict[Pair, Doubt]:
+        """Return the keys in doubt."""
+        doubts = {
+            name: codec.decode_as(data, tuple[int | None, int]) for name, data in self._all("doubt").items()
+        }
+        return {Pair(*name.split(" ")): Doubt(*each) for name, each in doubts.items()}
+
+    def doubt(self, pair: Pair, doubt: Doubt) -> None:
+        """Write that a key is in doubt."""
+        self._store.ledger.values.set(f"{self._prefix}/doubt/{pair.did} {pair.key}", codec.encode([*doubt]))
+
     def load(self) -> tuple[dict[Pair, Found], dict[int, Waiting], Counts]:
         """Return what is known of pairs, the entries that wait, ascending, and how many entries list something."""
         found = {
@@ -173,6 +184,7 @@ class Kept:
             self._store.ledger.values.set(
                 f"{self._prefix}/key/{pair.did} {pair.key}", codec.encode(msgspec.to_builtins(found))
             )
+            self._store.ledger.values.delete(f"{self._prefix}/doubt/{pair.did} {pair.key}")
             for seq in seqs:
                 self._store.ledger.values.delete(f"{self._prefix}/unproved/{seq:016}")
 

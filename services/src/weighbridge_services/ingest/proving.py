@@ -107,6 +107,7 @@ class Proving:
     def load(self) -> None:
         """Take up what the ledger holds. In the ledger's thread."""
         self._found, self._waiting, self._counts = self._kept.load()
+        self._doubts = self._kept.doubts()
         self._false = any(each.verdict == "contradicted" for each in self._found.values())
         store = self._setting.store
         self._margin = store.margin()
@@ -174,6 +175,16 @@ class Proving:
         self._note_ends(entries)
         return operators
 
+    def doubted(self) -> int | None:
+        """Return the first entry whose key the newest history of its author leaves out, None where there is none.
+
+        That is no accusation yet, and no receipt says of it that this node holds it for verified.
+        """
+        pairs = self._doubts.keys()
+        return (
+            next((seq for seq, each in self._waiting.items() if each.pair in pairs), None) if pairs else None
+        )
+
     def unproved(self, size: int) -> tuple[Span, ...]:
         """Return what a receipt of so many entries names as unproved."""
         return unproved_in(list(self._waiting), size, self._apart)
@@ -215,6 +226,10 @@ class Proving:
             at = self._setting.clock.now()
             vouched = await answer_of(voucher, waiting)
         found, pair, doubt = found_of(vouched, waiting, at), waiting.pair, self._doubt(vouched, waiting, at)
+        if doubt is not None:
+            # A crash before this doubts when it is asked again: until then receipts name the entry as unproved.
+            await self._setting.store.run(self._kept.doubt, pair, doubt)
+            self._doubts[pair] = doubt
         if found.verdict == "unavailable" or doubt is not None:
             self._put_off(pair, None if doubt is None else (doubt.again - at) / SECOND)
             log.info("key", game=self._setting.uri, did=pair.did, says=found.says, doubted=doubt is not None)
@@ -239,11 +254,7 @@ class Proving:
             return None
         pair = waiting.pair
         oldest = min([waiting.at, *(each.at for each in self._waiting.values() if each.pair == pair)])
-        # A crash forgets it: then it is said of a settled listing once more than it need be.
-        doubt = doubt_of(vouched, self._doubts.get(pair), oldest, at)
-        if doubt is not None:
-            self._doubts[pair] = doubt
-        return doubt
+        return doubt_of(vouched, self._doubts.get(pair), oldest, at)
 
     def _put_off(self, pair: Pair, most: float | None) -> None:
         """Ask about a pair again after a while, twice as long each time; `most`: seconds after which it is worth it."""

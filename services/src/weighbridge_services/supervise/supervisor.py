@@ -190,5 +190,7 @@ async def refuse_missing(bus: Bus, node: Node) -> None:
     names = await missing(bus.js, node)
     if names:
         raise StreamsMissing(
-            f"the broker does not have {', '.join(names)}; run `weighbridge node streams --node {node.folder}`"
+            f"the broker does not have {', '.join(names)}; run `weighbridge node streams --node {node.folder}`, or"
+            " where it is another operator's, have them name this one and its games under [[broker.operators]], and"
+            " start their node again"
         )
