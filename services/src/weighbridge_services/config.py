@@ -16,6 +16,7 @@ from weighbridge.settings import NOT_THE_SOURCES, Problem, problems_of
 
 FILE: Final = "weighbridge.toml"
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,63}")
+ED25519_KEY: Final = re.compile(r"did:key:z6Mk[1-9A-HJ-NP-Za-km-z]{44}")
 DOMAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 BROKER_URL: Final = re.compile(r"(nats|tls|ws|wss)://[^\s/]+/?")
 NEAR: Final = 0.75
@@ -245,6 +246,8 @@ def _game_checks(path: str, game: GameTable, before: list[str]) -> Iterator[Prob
         yield f"{path}.uri", "is there already: a game has one table"
     if game.role == "follower" and game.lister is None:
         yield f"{path}.lister", "is missing: a follower follows somebody; give the lister's DID"
+    if game.role == "lister" and game.lister is not None:
+        yield f"{path}.lister", 'is for role = "follower": a lister follows nobody'
     if not 0 < game.withheld_after <= 86_400:
         yield f"{path}.withheld-after", "is to be a number of seconds, up to 86400"
     for name in ("lister", "gm"):
@@ -278,6 +281,8 @@ def _tracer_checks(path: str, tables: Iterable[str], tracers: tuple[str, ...]) -
 def _did_checks(path: str, did: str) -> Iterator[Problem]:
     if not is_did(did):
         yield path, "is to be a DID: did:key:… or did:plc:…"
+    elif did.startswith("did:key:") and not ED25519_KEY.fullmatch(did):
+        yield path, "is no did:key of an Ed25519 key: it has lost a character, or has another one"
 
 
 def _port_checks(path: str, port: int) -> Iterator[Problem]:

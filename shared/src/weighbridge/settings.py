@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any, Final, TypeVar, Union, get_args, get_origin
 
 import msgspec
-from msgspec.inspect import StructType, type_info
+from msgspec.inspect import LiteralType, StructType, type_info
 
 from weighbridge.errors import Refused
 
@@ -82,7 +82,16 @@ def _of_plain(value: Any, wanted: Any, path: str) -> Iterator[Problem]:
         msgspec.convert(value, wanted)
     except msgspec.ValidationError as error:
         says, _, inner = str(error).partition(" - at `$")
-        yield path + inner.removesuffix("`"), _sentence(says)
+        yield path + inner.removesuffix("`"), _sentence(says) + _allowed(value, wanted)
+
+
+def _allowed(value: Any, wanted: Any) -> str:
+    info = type_info(wanted)
+    if not isinstance(info, LiteralType) or not isinstance(value, str):
+        return ""
+    words = [str(each) for each in info.values]
+    near = get_close_matches(value, words, 1)
+    return f": it is one of {', '.join(words)}" + (f"; did you mean {near[0]!r}?" if near else "")
 
 
 def _sentence(says: str) -> str:

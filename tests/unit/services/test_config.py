@@ -37,6 +37,9 @@ def problems(text: str) -> list[str]:
         ),
         pytest.param('[node]\nname = "a b"', ["node.name"], id="a name that cannot name a key"),
         pytest.param('[node]\nname = "a"\nclock = "sun"', ["node.clock"], id="a clock nobody has"),
+        pytest.param(
+            '[node]\nname = "a"\n[broker]\nkind = "urll"', ["broker.kind"], id="a broker of no kind"
+        ),
         pytest.param(NAMED + "[broker]\nport = 70000", ["broker.port"], id="a port beyond all ports"),
         pytest.param(NAMED + '[broker]\nkind = "url"', ["broker.url"], id="a broker nowhere"),
         pytest.param(
@@ -61,7 +64,15 @@ def problems(text: str) -> list[str]:
         pytest.param(NAMED + GAME + GAME, ["games[1].uri"], id="a game twice"),
         pytest.param(NAMED + GAME.replace("lister", "follower"), ["games[0].lister"], id="following nobody"),
         pytest.param(NAMED + GAME.replace("at://", "http://"), ["games[0].uri"], id="no at-uri"),
-        pytest.param(NAMED + GAME + 'lister = "alma"', ["games[0].lister"], id="no DID"),
+        pytest.param(
+            NAMED + GAME.replace('"lister"', '"follower"\nlister = "alma"'), ["games[0].lister"], id="no DID"
+        ),
+        pytest.param(
+            NAMED + GAME.replace('"lister"', '"follower"\nlister = "did:key:z6Mkzzz"'),
+            ["games[0].lister"],
+            id="a did:key that is cut off",
+        ),
+        pytest.param(NAMED + GAME + 'lister = "did:plc:b"', ["games[0].lister"], id="a lister that follows"),
         pytest.param(
             NAMED + GAME + "withheld-after = 0", ["games[0].withheld-after"], id="no time to list in"
         ),
@@ -132,7 +143,9 @@ def test_every_setting_that_the_example_shows_behind_a_hash_is_one() -> None:
         setting = line.removeprefix("# ")
         commented = line.startswith("# ") and (" = " in setting or setting.startswith("["))
         lines.append(setting.replace("…", "a") if commented else line)
-    text = "\n".join(lines).replace('"nats-leaf://a"', '"nats-leaf://a"')
+    text = (
+        "\n".join(lines).replace('"did:key:a"', '"did:plc:a"').replace('role = "lister"', 'role = "follower"')
+    )
     config = config_of(text)
     assert config.broker.leaf.port == 7422
     assert config.games[0].peers[0].domain == "bela"
@@ -172,3 +185,9 @@ def test_no_table_makes_anything_but_a_configuration_or_problems(value: object) 
     for path, sentence in problems_of(value, Config):
         assert path
         assert sentence
+
+
+def test_a_word_that_is_none_of_those_allowed_is_told_with_them_and_the_nearest() -> None:
+    with pytest.raises(BadConfig) as caught:
+        config_of('[node]\nname = "a"\n[broker]\nkind = "urll"\n')
+    assert "one of embedded, url; did you mean 'url'?" in caught.value.message
