@@ -143,3 +143,20 @@ async def test_submissions_carry_their_headers_and_may_come_twice(bus: Bus, subj
     assert await bus.put(subjects.submit("a"), b"x") == 2
     message = await bus.js.get_msg(subjects.stream("INBOX"), 1)
     assert message.headers == {"Weighbridge-Answer": "_INBOX.player.1"}
+
+
+async def test_a_stream_that_is_full_is_no_other_writer(bus: Bus, subjects: Subjects) -> None:
+    """The first of several is refused for want of room, and takes the others along, which come behind nothing."""
+    stream = subjects.stream("LOG")
+    await bus.append_many(subjects.log, [b"a", b"b"], 0)
+    info = await bus.js.stream_info(stream)
+    room = info.config
+    for more, payloads in ((300, [b"c", b"d" * 600, b"e"]), (1, [b"c", b"d", b"e"])):
+        room.max_bytes = info.state.bytes + more
+        await bus.js.update_stream(room)
+        with pytest.raises(BrokerUnavailable, match="maximum bytes"):
+            await bus.append_many(subjects.log, payloads, 2)
+    room.max_bytes = -1
+    await bus.js.update_stream(room)
+    assert await bus.append_many(subjects.log, [b"c", b"d", b"e"], 2) == 5
+    assert await stored(bus, stream) == [b"a", b"b", b"c", b"d", b"e"]

@@ -26,6 +26,7 @@ from weighbridge_services.metrics import REGISTRY
 from weighbridge_services.node import Node
 from weighbridge_services.wire.acks import TIMEOUT, Acks, chunks, unanswered
 from weighbridge_services.wire.answers import answered, refused
+from weighbridge_services.wire.appending import append_all
 from weighbridge_services.wire.arriving import Shortcut
 from weighbridge_services.wire.errors import (
     AnotherWriter,
@@ -247,17 +248,8 @@ class Bus:
         the first on: say it again. Raises like `append`.
         """
         for batch in chunks(payloads):
-            try:
-                last = await self._append(subject, batch, last)
-            except AnotherWriter:
-                written = await self._already(subject, batch, last)
-                if not written:
-                    raise
-                last = await self._append(subject, batch[len(written) :], written[-1])
+            last = await append_all(self._sending(), self.js, subject, batch, last)
         return last
-
-    async def _append(self, subject: str, batch: Sequence[bytes], last: int) -> int:
-        return await self._sending().send_batch(subject, batch, last) if batch else last
 
     async def put(self, subject: str, data: bytes, headers: dict[str, str] | None = None) -> int:
         """Write to the stream of a subject, whatever is there already (submissions, rejections)."""
@@ -267,22 +259,6 @@ class Bus:
         if self._acks is None:
             raise BrokerUnavailable("not connected to the broker; start the bus first")
         return self._acks
-
-    async def _already(self, subject: str, payloads: Sequence[bytes], last: int) -> list[int]:
-        """Return the sequences of those payloads, from the first on, that follow `last` in the stream."""
-        found: list[int] = []
-        try:
-            stream = await self.js.find_stream_name_by_subject(subject)
-            for data in payloads:
-                message = await self.js.get_msg(stream, (found or [last])[-1] + 1, subject, next=True)
-                if message.data != data:
-                    return []
-                found.append(int(message.seq or 0))
-        except NotFoundError:
-            return found
-        except (nats.errors.Error, OSError) as error:
-            raise unanswered(subject, error) from error
-        return found
 
     async def last(self, stream: str, subject: str) -> Stored | None:
         """Return the last message of a subject, or None. Raises BrokerUnavailable."""
