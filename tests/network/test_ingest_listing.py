@@ -22,6 +22,7 @@ from weighbridge.identity import (
 )
 from weighbridge.log import Checkpoint
 from weighbridge_services.ingest.app import Service
+from weighbridge_services.ingest.arrivals import ANSWER
 from weighbridge_services.ingest.errors import AnotherLister
 from weighbridge_services.node import Node
 from weighbridge_services.wire import Bus
@@ -306,3 +307,23 @@ async def test_a_root_of_another_lister_that_is_handed_in_is_refused_and_stops_n
     (listed,) = await table.submit(data_of(root(lister=table.lister.did)))
     assert listed["listed"] == 0
     assert not table.services["alma"][1].failed.is_set()
+
+
+@pytest.mark.parametrize("where", ["log", "", "_INBOX.a b", "_INBOX.>", "_INBOX"])
+async def test_an_answer_goes_nowhere_but_to_an_inbox(table: Table, where: str) -> None:
+    """It is sent with the lister's rights: in its log it would look like another writer's, and stop the lister."""
+    await table.lay(followers=0)
+    await table.up("alma")
+    own, bus = table.lister.subjects(GAME), table.bus()
+    wanted = own.log if where == "log" else where
+    await bus.put(own.submit("x"), data_of(flip(player(1), "odd")), {ANSWER: wanted})
+    (answer,) = await table.submit(data_of(flip(player(2), "fine")))
+    assert "receipt" in answer
+
+    async def both() -> bool:
+        return sorted(flips(await table.log())) == ["fine", "odd"]
+
+    await until_async(both)
+    await table.down("alma")
+    await table.up("alma")
+    assert sorted(flips(await table.log())) == ["fine", "odd"]

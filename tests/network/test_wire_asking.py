@@ -177,3 +177,20 @@ async def test_a_stop_that_is_broken_off_prints_nothing(
         await stopping
     await until(lambda: client.is_closed)
     assert caplog.records == []
+
+
+async def test_no_question_has_its_answer_written_where_this_node_alone_may_write(
+    bus: Bus, subjects: Subjects
+) -> None:
+    """Whoever asks names where the answer goes, and it goes there with the rights of who answers."""
+
+    async def echo(body: bytes) -> bytes:
+        return body
+
+    await bus.serve(subjects.rpc("echo"), echo)
+    for answer_at in (subjects.log, subjects.trace("x"), f"$JS.API.STREAM.PURGE.{subjects.stream('INBOX')}"):
+        await bus.nc.publish(subjects.rpc("echo"), b"{}", answer_at)
+    assert await bus.ask(subjects.rpc("echo"), b"x") == b"x"  # what was asked before was taken before
+    await bus.quiet()
+    for kind in ("LOG", "RECORDS"):
+        assert (await bus.js.stream_info(subjects.stream(kind))).state.messages == 0

@@ -272,3 +272,36 @@ async def test_a_crash_point_is_dead_unless_the_configuration_allows_it(
     monkeypatch.setenv("WEIGHBRIDGE_CRASH_AT", "here")
     node = world.make_node("cara", config='[node]\nname = "cara"\n')
     crash_point(node, "here")
+
+
+async def test_a_senders_headers_are_never_taken_for_what_the_broker_says(
+    bus: Bus, subjects: Subjects
+) -> None:
+    """Whoever could end the reading, or have messages left out, would hold up everybody's."""
+    sink = Sink()
+    bus.read(subjects.stream("INBOX"), f"{subjects.prefix}.submit.>", "headers", sink)
+    for number, status in enumerate(("404", "409", "100", "408")):
+        await bus.put(subjects.submit(str(number)), b"", {"Status": status, "Description": "gone"})
+        await bus.put(subjects.submit(str(number)), b"%d" % number, {"Weighbridge-Answer": "x"})
+    await until(lambda: sorted(sink.got) == [b""] * 4 + [b"0", b"1", b"2", b"3"], within=pulling.EXPIRES * 8)
+
+
+async def test_a_subject_that_is_no_text_ends_no_reading(bus: Bus, subjects: Subjects) -> None:
+    """nats-py reads nothing more after one, and does not connect anew: whoever may hand in could send it."""
+    sink, heard = Sink(), asyncio.Queue[bytes]()
+
+    async def hear(body: bytes) -> bytes:
+        await heard.put(body)
+        return body
+
+    bus.read(subjects.stream("INBOX"), f"{subjects.prefix}.submit.>", "text", sink)
+    await bus.serve(subjects.rpc("echo"), hear)
+    submit, ask = subjects.submit("x").encode(), subjects.rpc("echo").encode()
+    reader, writer = bus.nc._transport._io_reader, bus.nc._transport._io_writer  # type: ignore[attr-defined]
+    assert reader is not None
+    writer.write(b"PUB %s\xff 3\r\nabc\r\n" % submit)
+    writer.write(b"PUB %s _INBOX.\xff 3\r\nabc\r\n" % ask)
+    await bus.put(subjects.submit("y"), b"fine")
+    await until(lambda: sorted(sink.got) == [b"abc", b"fine"])
+    assert await bus.ask(subjects.rpc("echo"), b"still there") == b"still there"
+    assert heard.get_nowait() == b"still there"

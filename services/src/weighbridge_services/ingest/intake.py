@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ from weighbridge_services.wire.reading import Handle
 EVIDENCE: Final = ("trace", "ruling", "checkpoint")
 """Kinds of records that are listed as they come; beacons may have to wait for their time."""
 BATCH: Final = 512
+_INBOX: Final = re.compile(r"_INBOX(\.[^\s.*>]+)+")
 ACK_WAIT: Final = 3
 """Seconds after which what a killed lister had in its hands comes again. Too soon is harmless: it is listed once."""
 AHEAD: Final = 2
@@ -63,7 +65,7 @@ class Inbox:
 
     async def take(self, messages: Sequence[Incoming]) -> None:
         """List submissions and answer them. Raises Unavailable: they come again."""
-        arrivals = [Arrival(m.data, self._did, (m.headers or {}).get(ANSWER)) for m in messages]
+        arrivals = [Arrival(m.data, self._did, answer_subject(m)) for m in messages]
         try:
             await self._lister.hand_in(arrivals)
         except Unavailable as error:
@@ -115,6 +117,15 @@ class Beacons:
         if not setting.recorded or first is None:
             return True
         return setting.clock.now() >= round_time(first.chain, number) * 1_000_000
+
+
+def answer_subject(message: Incoming) -> str | None:
+    """Return where the sender of a submission waits for the answer; None where nobody can wait.
+
+    The answer is sent with this node's own rights: a sender who named its log would have it written there.
+    """
+    wanted = (message.headers or {}).get(ANSWER, "")
+    return wanted if _INBOX.fullmatch(wanted) else None
 
 
 def settled(arrival: Arrival) -> bool:

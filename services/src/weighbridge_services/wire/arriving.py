@@ -4,6 +4,9 @@ Every service of a node reads the whole log, so that receiving one message is pa
 nats-py takes it through a queue, a task and an object of headers for each subscription; a pull request has a
 queue of its own and bounds what is on its way, and needs none of that. A nats-py that is built otherwise
 takes its own way: `Shortcut.of` then returns None.
+
+What strangers send passes here too. nats-py reads no more, for good, once it has met a subject that is no UTF-8,
+and whoever asks names where the answer is sent with this node's own rights.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
+import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
@@ -20,9 +24,13 @@ _Process = Callable[[int, bytes, bytes, bytes, bytes], Awaitable[None]]
 
 OURS: Final = b"\nWeighbridge-"
 """How the headers begin that senders give a message."""
+NO_INBOXES: Final = (b"wb.", b"$")
+"""How subjects begin at which nobody waits for an answer: streams take what comes there, or the broker obeys it."""
 _SEAM: Final = "_process_msg"
 _STATUS_AT: Final = slice(9, 12)
 """Where the status stands in a head like `NATS/1.0 408 Request Timeout`."""
+
+log = structlog.get_logger()
 
 
 class Shortcut:
@@ -56,11 +64,21 @@ class Shortcut:
     async def _arrived(self, sid: int, subject: bytes, reply: bytes, data: bytes, head: bytes) -> None:
         take = self._takers.get(sid)
         if take is None:
-            await self._process(sid, subject, reply, data, head)
+            await self._let_in(sid, subject, reply, data, head)
         else:
             # The broker's own headers, which each message of a batch has, are nobody's to read.
             told = bool(head) and (not data or OURS in head)
-            take(Msg(self._nc, subject.decode(), reply.decode(), data, headers_in(head) if told else None))
+            named, answer_to = subject.decode(errors="replace"), reply.decode(errors="replace")
+            take(Msg(self._nc, named, answer_to, data, headers_in(head) if told else None))
+
+    async def _let_in(self, sid: int, subject: bytes, reply: bytes, data: bytes, head: bytes) -> None:
+        if reply.startswith(NO_INBOXES):
+            log.info("a question that wants its answer where nobody listens", subject=subject, reply=reply)
+            return
+        try:
+            await self._process(sid, subject, reply, data, head)
+        except ValueError as error:  # text that is no UTF-8
+            log.info("a message that cannot be read", subject=subject, error=str(error))
 
 
 def headers_in(head: bytes) -> dict[str, str]:

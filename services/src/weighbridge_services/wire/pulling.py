@@ -28,6 +28,8 @@ GRACE: Final = 0.25
 MAX_BYTES: Final = 32 << 20
 """Bytes of one batch at most: above any message (`max_payload` is 8 MiB), below the client's buffer."""
 
+_HELD: Final = "$JS.ACK."
+"""How the reply subject of every message of a stream begins; what the broker says of a request has none."""
 _ENDED = {"404", "408"}
 """Statuses that end a request and leave the consumer: nothing there, or time is up."""
 _LIMITED = ("Message Size Exceeds MaxBytes", "Exceeded Max", "Batch Completed")
@@ -116,7 +118,9 @@ class Pull:
         most = self._batch if most is None else most
         while self._arrived and len(found) < most:
             message = self._arrived.popleft()
-            status = (message.headers or {}).get("Status") if not message.data else None
+            # What a stream holds can be acknowledged; a sender may give that headers like the broker's own.
+            told = not message.data and not message.reply.startswith(_HELD)
+            status = (message.headers or {}).get("Status") if told else None
             if status is None:
                 self._open -= 1
                 found.append(message)
