@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from book import ANN, BOB, GM, SECOND, Book, refolded
 from coin import RULES
-from test_evidence import KEYS, LISTER, OPA, OPB, OPC, OPERATORS, operators_of
+from test_evidence import KEYS, LISTER, OPA, OPB, OPC, OPERATORS, operators_of, receipt
 from weighbridge.fold import Fold
 
 ROOT = {"gm": GM, "lister": LISTER.did, "policy": OPERATORS, "rules": {"perDay": 9}}
@@ -121,6 +121,32 @@ def test_a_later_root_that_names_the_new_lister_holds_at_once_and_one_that_names
     held = book.fold.world.root_at(book.fold.size)
     assert held is not None
     assert (held[0].lister, held[0].void_days) == (OPA.did, 4)
+
+
+def handed_over_while_a_root_waits(named: str) -> Book:
+    book = begun()
+    book.put(GM, "root", {**ROOT, "gm": BOB, "lister": named}, uri=book.game, op="update")
+    for by in (GM, OPA.did, OPB.did, OPC.did):
+        hand_over(book, by)
+    size = len(book.entries)
+    for signer in (OPA, OPB, OPC):
+        receipt(book, signer, book.now // SECOND, size=size)
+    return book
+
+
+def test_a_root_that_waits_meanwhile_does_not_give_the_log_back_and_says_so() -> None:
+    book = handed_over_while_a_root_waits(LISTER.did)
+    held = book.fold.world.root_at(book.fold.size)
+    assert held is not None
+    assert (held[0].lister, held[0].gm, book.reports(book.game)) == (OPA.did, GM, ["bad-root"])
+    assert refolded(book, RULES) == [(step.delta_cid, step.leaf) for step in book.steps]
+
+
+def test_a_root_that_waits_meanwhile_and_names_the_new_lister_comes_into_force() -> None:
+    book = handed_over_while_a_root_waits(OPA.did)
+    held = book.fold.world.root_at(book.fold.size)
+    assert held is not None
+    assert (held[0].lister, held[0].gm, book.reports(book.game)) == (OPA.did, BOB, [])
 
 
 def test_the_log_can_be_handed_on_again() -> None:

@@ -173,6 +173,30 @@ def test_a_fold_restored_where_the_game_moved_gives_what_the_other_gives() -> No
     assert again.snapshot().cells == book.fold.snapshot().cells
 
 
+class Forgetful(Coin):
+    """The coin's next version, which begins without notes."""
+
+    def migrate(self, cells: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {key: cells[key] for key in cells if not key.startswith("note/")}
+
+
+def test_what_the_first_entry_puts_back_as_it_was_before_migrate_is_in_the_state_too() -> None:
+    def forgetful(fold: FoldPin) -> Resolved:
+        return Resolved(Forgetful(), str(fold.pin), {})
+
+    root = {"gm": GM, "fold": {"name": "coin", "pin": "one"}}
+    book = Book(RULES, root=root, pin="one", resolve=forgetful)
+    note = book.put(ANN, "note", {"text": "first"})
+    book.put(ANN, "note", {"text": "second"}, uri=note, op="update")
+    book.put(GM, "root", {"gm": GM, "fold": {"name": "coin", "pin": "two"}}, uri=book.game, op="update")
+    assert book.fold.table.keys("note/") == []
+    book.put(ANN, "note", {"text": "second"}, uri=note, op="update")
+    assert book.steps[-1].delta == ()
+    again = Fold(book.game, Forgetful(), pin="two", history=book.fold.world.history, resolve=forgetful)
+    again.restore(book.fold.snapshot())
+    assert again.state_root() == book.fold.state_root()
+
+
 def test_what_if_begins_with_migrated_cells_and_gives_the_same_delta() -> None:
     book = moved()
     tried = book.fold.what_if()

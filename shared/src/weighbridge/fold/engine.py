@@ -162,6 +162,8 @@ class Fold:
         lowest = rulings.take(world, listed, self._eras.start)
         changed = world.cells.commit()
         if self._carried:
+            # The tree begins where the delta does: what this entry puts back as it was stands in no delta.
+            self._eras.touch_cells(self._carried.items())
             changed, self._carried = {**changed, **self._carried}, {}
         while True:
             if lowest is not None:
@@ -343,9 +345,7 @@ class Fold:
 
         self.world.guard("migrate", self.world.game, move, None)
         self._carried = cells.commit()
-        self._eras.touch(
-            (key, None if (now := cells.raw(key)) is None else Cid.of(now)) for key in self._carried
-        )
+        self._eras.touch_cells((key, cells.raw(key)) for key in self._carried)
         self.world.forget()
         self._journal = Journal(start)
         self._base = (start, cells.everything())

@@ -37,6 +37,10 @@ class Eras:
         """Note cells that changed since the last state root."""
         self._touched.update(delta)
 
+    def touch_cells(self, cells: Iterable[tuple[str, bytes | None]]) -> None:
+        """Take over into the state what cells hold, whatever the deltas so far say of them."""
+        self.touch((key, None if data is None else Cid.of(data)) for key, data in cells)
+
     def state_root(self) -> Cid:
         """Return the root of the tree over all cells."""
         if self._touched:

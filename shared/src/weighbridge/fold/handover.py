@@ -70,5 +70,18 @@ def _enforce(world: World, handed: Handed) -> None:
     """Let the root in force hold on from here, with another lister."""
     cell = world.root_cell()
     versions = (*cell.versions, (world.seq, cell.versions[-1][1]))
-    world.cells.set(ROOT_KEY, RootCell(versions, cell.waiting))
+    world.cells.set(ROOT_KEY, RootCell(versions, _still_waiting(world, cell.waiting, handed)))
     world.cells.set(LISTER_KEY, ListerCell((*world.lister_cell().handed, handed)))
+
+
+def _still_waiting(world: World, waiting: int | None, handed: Handed) -> int | None:
+    """Return the root that waits for its quorum, unless it would give the log back to a lister of before."""
+    if waiting is None:
+        return None
+    value = world.value_of(world.history.listed(waiting))
+    if value.get("lister") == handed.lister:
+        return waiting
+    # Receipts alone would bring it into force: nobody would be asked again.
+    says = f"it names another lister than {handed.lister}, to whom the log was handed over while it waited"
+    world.report("bad-root", world.game, f"This version of the root opens nothing: {says}.")
+    return None
