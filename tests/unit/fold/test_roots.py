@@ -10,6 +10,7 @@ from book import ANN, BOB, GM, SECOND, Book, refolded
 from coin import RULES, Coin
 from test_evidence import LISTER, OPA, OPB, OPC, OPERATORS, operators_of, receipt
 from weighbridge.codec import cid_of
+from weighbridge.contract import Problem
 from weighbridge.fold import Fold, FoldPin, Resolved, SnapshotTooYoung
 from weighbridge.log.merkle import leaf_hash
 
@@ -195,6 +196,58 @@ def test_what_the_first_entry_puts_back_as_it_was_before_migrate_is_in_the_state
     again = Fold(book.game, Forgetful(), pin="two", history=book.fold.world.history, resolve=forgetful)
     again.restore(book.fold.snapshot())
     assert again.state_root() == book.fold.state_root()
+
+
+class Stricter(Coin):
+    """The coin's next version: an option of the one before is none of its own."""
+
+    def rules(self, root: Mapping[str, Any]) -> tuple[Any, tuple[Problem, ...]]:
+        given = root.get("rules", {})
+        if given.get("perDay") == 6:
+            raise ValueError(given)
+        rules, problems = super().rules(root)
+        more = (Problem("$.rules.perDay", "is no option"),) if "perDay" in given else ()
+        return rules, (*problems, *more)
+
+
+def stricter(fold: FoldPin) -> Resolved:
+    return Resolved(Stricter(), str(fold.pin), {})
+
+
+def moved_to_a_stricter_one(per_day: int, **after: Any) -> tuple[Book, str]:
+    root = {"gm": GM, "rules": {"perDay": per_day}, "fold": {"name": "coin", "pin": "one"}}
+    book = Book(RULES, root=root, scenario=True, pin="one", resolve=stricter)
+    flip = book.put(ANN, "flip", {"call": "heads"})
+    after = {"gm": GM, "fold": {"name": "coin", "pin": "two"}, **after}
+    book.put(GM, "root", after, uri=book.game, op="update")
+    return book, flip
+
+
+@pytest.mark.parametrize("per_day", [5, 6])
+def test_a_record_goes_along_whose_root_the_next_rule_set_does_not_read(per_day: int) -> None:
+    book, flip = moved_to_a_stricter_one(per_day)
+    book.dice(flip, 1)
+    assert book.fold.table.keys("_/pending/") == []
+    assert book.reports(book.game) == []
+
+
+@pytest.mark.parametrize(("per_day", "said"), [(5, "bad-root"), (6, "rule-fault")])
+def test_a_root_that_the_rule_set_it_moves_to_does_not_read_gives_no_rules_until_it_is_mended(
+    per_day: int, said: str
+) -> None:
+    book, _ = moved_to_a_stricter_one(per_day, rules={"perDay": per_day})
+    assert book.reports(book.game) == [said]
+    snapshot, begun = book.fold.snapshot(), book.fold.size
+    flip = book.put(BOB, "flip", {"call": "heads"})
+    assert book.reports(flip) == ["no-rules"]
+    mended = {"gm": GM, "fold": {"name": "coin", "pin": "two"}}
+    book.put(GM, "root", mended, uri=book.game, op="update")
+    assert "bad-root" not in book.reports(book.game)
+    assert book.reports(book.put(BOB, "flip", {"call": "heads"})) == []
+    history = book.fold.world.history
+    again = Fold(book.game, Stricter(), scenario=True, pin="two", history=history, resolve=stricter)
+    again.restore(snapshot)
+    assert [again.fold(each) for each in book.entries[begun:]] == book.steps[begun:]
 
 
 def test_what_if_begins_with_migrated_cells_and_gives_the_same_delta() -> None:

@@ -47,6 +47,7 @@ class RuleSet:
         """Return a root's options with defaults filled in, and every problem at once, each with its path.
 
         With problems the root is `bad-root`: the last well-formed one stays in force.
+        One that an earlier version has taken, before the game moved to this one, gives then no options: None.
         """
         raise NotImplementedError
 

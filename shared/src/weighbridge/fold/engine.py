@@ -24,7 +24,7 @@ from weighbridge.fold.journal import Journal
 from weighbridge.fold.judging import list_record
 from weighbridge.fold.records import DAY, KERNEL_COLLECTIONS, RECEIPT
 from weighbridge.fold.resolving import Attach, Resolve, Resolved, names_another
-from weighbridge.fold.rootrecord import list_root, settle_waiting
+from weighbridge.fold.rootrecord import list_root, read_again, settle_waiting
 from weighbridge.fold.table import OVERLAY, Cells, TableView
 from weighbridge.fold.world import Alert, World
 from weighbridge.log.chain import check_next
@@ -344,9 +344,11 @@ class Fold:
                     del view[key]
 
         self.world.guard("migrate", self.world.game, move, None)
+        self.world.era = start
+        self.world.forget()
+        read_again(self.world)
         self._carried = cells.commit()
         self._eras.touch_cells((key, cells.raw(key)) for key in self._carried)
-        self.world.forget()
         self._journal = Journal(start)
         self._base = (start, cells.everything())
 
@@ -385,7 +387,7 @@ class Fold:
         world.cells = Cells(snapshot.cells)
         world.table = TableView(world.cells)
         world.forget()
-        world.begin_at(snapshot.size)
+        world.begin_at(snapshot.size, snapshot.era_start)
         self._eras.restore(snapshot.leaves, snapshot.era_start, snapshot.cells)
         self._journal = Journal(snapshot.size)
         self._base = (snapshot.size, snapshot.cells)

@@ -104,6 +104,19 @@ def _enforce(world: World, listed: Listed) -> None:
         apply_docket(world, docket, None)
 
 
+def read_again(world: World) -> None:
+    """Say what a rule set that begins to fold a game finds wrong with the root in force, if anything."""
+    versions = world.root_cell().versions
+    value = world.value_of(world.history.listed(versions[-1][1])) if versions else None
+    if value is None:
+        return
+    none: tuple[Any, tuple[Problem, ...]] = (None, ())
+    _, problems = world.guard("rules", world.game, lambda: answers.rules(world.ruleset.rules(value)), none)
+    if problems:
+        says = f"The game has no rules until the root is mended: {answers.told(problems)}."
+        world.report("bad-root", world.game, says)
+
+
 def settle_waiting(world: World) -> None:
     """Bring a waiting root into force, once receipts of the quorum in force hold the entry that listed it."""
     cell = world.root_cell()

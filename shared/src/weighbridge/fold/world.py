@@ -10,8 +10,9 @@ import msgspec
 
 from weighbridge.cid import Cid
 from weighbridge.codec import decode, decode_own
-from weighbridge.contract import Attachment, Dice, Docket, RuleSet
+from weighbridge.contract import Attachment, Dice, Docket, Problem, RuleSet
 from weighbridge.errors import Refused
+from weighbridge.fold import answers
 from weighbridge.fold.breach import FoldStopped, RuleBreach
 from weighbridge.fold.history import History
 from weighbridge.fold.records import DAY, Mark, Pending, collection_of, place_of
@@ -82,6 +83,8 @@ class World:
         self.scenario = scenario
         self.pin = ""
         self.attach: Attach | None = None
+        self.era = 0
+        """The entry with which this rule set and pin began."""
         self.cells = Cells()
         self.table = TableView(self.cells)
         self.seq = 0
@@ -147,12 +150,26 @@ class World:
         if (listed_at, lister) not in self._roots:
             value = self.value_of(self.history.listed(listed_at))
             root, problems = read_root(value, None)
-            rules, more = self.ruleset.rules(value)
-            if root is None or problems or more:
+            rules = self._rules_of(value, listed_at)
+            if root is None or problems:
                 raise FoldStopped(f"the root listed as {listed_at} held when it was folded and does not now")
             held = root if lister is None else msgspec.structs.replace(root, lister=lister)
             self._roots[listed_at, lister] = (held, rules)
         return self._roots[listed_at, lister]
+
+    def _rules_of(self, value: Any, listed_at: int) -> Any:
+        try:
+            rules, problems = answers.rules(self.ruleset.rules(value))
+        except (MemoryError, RecursionError, OSError, FoldStopped) as error:
+            raise FoldStopped(f"{type(error).__name__} in rules at entry {self.seq}: {error}") from error
+        except Exception:
+            rules, problems = None, (Problem("$", "the rule set fails on it"),)
+        if not problems:
+            return rules
+        if listed_at < self.era:
+            # Another rule set took this root for well-formed. This one need not: it has no rules then.
+            return None
+        raise FoldStopped(f"the root listed as {listed_at} held when it was folded and does not now")
 
     # --- ends of records -----------------------------------------------------------------------------------
 
@@ -170,9 +187,9 @@ class World:
                 self.note_end(seq)
         return self._ends[bisect_left(self._ends, start) : bisect_left(self._ends, stop)]
 
-    def begin_at(self, size: int) -> None:
+    def begin_at(self, size: int, era: int) -> None:
         """Go on from a snapshot: what was noted of the entries before it is not known any more."""
-        self._ends, self._ends_from = [], size
+        self._ends, self._ends_from, self.era = [], size, era
 
     # --- dockets -------------------------------------------------------------------------------------------
 
