@@ -12,7 +12,7 @@ import pytest
 from games import ANN, GAME, GM, Season, config, cosign, publish
 from nodes import World, until, until_async
 from running import Folding, die_at, folded, install_coin, records, transcript
-from weighbridge.ledger import Ledger
+from weighbridge.ledger import DiskFull, Ledger
 from weighbridge.plugins import pin
 from weighbridge_services.folding.rulesets import Running
 from weighbridge_services.folding.store import FoldStore
@@ -216,3 +216,34 @@ async def size_now(folding: Folding) -> int:
         return int((await folding.ask("status"))["size"])
     except AnswerRefused as error:
         return -1 if error.detail["refusal"] == "not-folding" else -2
+
+
+@pytest.mark.parametrize("written", ["leaf-written", "checkpoint-written", "flushed"])
+@pytest.mark.parametrize("times", [1, 2, 4])
+async def test_a_disk_that_is_full_for_a_while_costs_nothing_but_time(
+    world: World, alma: Node, written: str, times: int
+) -> None:
+    """What is in memory must not go on from a batch that was undone, however often that happens."""
+    season = Season()
+    folding = await Folding(world, alma).start()
+    done = await publish(folding.bus, alma, season)
+    await cosign(folding.bus, alma, season)
+    await folding.statement(done)
+    ledger = folding.service._ledger
+    assert ledger is not None
+    left = [times]
+
+    def probe(point: str) -> None:
+        if point == written and left[0]:
+            left[0] -= 1
+            raise DiskFull("no space left")
+
+    ledger._db.probe = probe
+    for call in ("heads", "tails", "heads"):
+        season.flip(ANN, call)
+        season.note(ANN, call)
+    await publish(folding.bus, alma, season, done)
+    await cosign(folding.bus, alma, season)
+    await settled(folding, season)
+    assert left == [0]
+    await folding.stop()

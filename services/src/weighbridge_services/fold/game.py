@@ -142,7 +142,11 @@ class GameFold:
         """Take entries, and sign what they complete; whether there is something to do or to publish then."""
         done, questions = self.signing.done, self._take_all(messages, position)
         ahead, self._ahead = self._ahead, []
-        self._hear_now(ahead)
+        try:
+            self._hear_now(ahead)
+        except Unavailable:
+            self._ahead = ahead
+            raise
         if self.runner.behind or self.runner.cannot is not None:
             self._again = True
         return bool(questions) or self._again or self.signing.done != done
@@ -204,10 +208,14 @@ class GameFold:
             self._hear_now(now)
 
     def _hear_now(self, messages: list[bytes]) -> None:
-        # One commit: what is signed rests on what was heard.
-        with self.runner.store.ledger.batch():
-            self.signing.hear(messages, self._lister)
-            signed = self._sign()
+        try:
+            # One commit: what is signed rests on what was heard.
+            with self.runner.store.ledger.batch():
+                self.signing.hear(messages, self._lister)
+                signed = self._sign()
+        except Unavailable:
+            self.signing.forget()  # it is undone on a full disk, and nothing would be signed of it any more
+            raise
         # Not before it is in the ledger: what is made ready may be sent at any moment.
         if signed:
             self._publisher.prepare()

@@ -99,6 +99,9 @@ class Runner:
             self._stand_still(error)
         except SnapshotTooYoung as error:
             self._older(error)
+        except BaseException:
+            self._drop()
+            raise
         return True
 
     def _restore(self) -> None:

@@ -98,6 +98,10 @@ class Signing:
         except CheckpointConflict as error:
             log.error("the lister has signed two logs", game=self.store.game, says=error.message)
 
+    def forget(self) -> None:
+        """Take up again what is kept, after a batch was undone."""
+        self._sizes = {size for size in self._listing.sizes() if size > self.done}
+
     # --- signing -----------------------------------------------------------------------------------------------
 
     def sign(self, now: int) -> bool:
@@ -109,13 +113,13 @@ class Signing:
             return False
         sizes = to_sign(self._sizes, folded, done)[:ROUND]
         for size in sizes:
-            self._sizes.discard(size)
             if self._is_ours(size):
                 with self.store.ledger.batch():
                     self._divide(done, size)
                     self._state(size, now)
                     self.store.set_number("done", size)
                 done = size
+            self._sizes.discard(size)
         return len(sizes) == ROUND
 
     def _published(self) -> int:
