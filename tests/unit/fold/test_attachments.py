@@ -164,6 +164,26 @@ def test_a_root_that_attaches_something_more_moves_the_game_and_what_it_attaches
     assert not heard(book)
 
 
+class Proclaiming(Coin):
+    """A coin whose root itself raises an event, and is noted."""
+
+    def apply(self, table: Table, docket: Docket, ctx: Context) -> None:
+        if docket.collection == self.root:
+            table["proclaimed"] = docket.seq
+            ctx.emit(Event("flipped", docket.uri))
+        else:
+            super().apply(table, docket, ctx)
+
+
+def test_an_event_of_the_very_root_that_attaches_something_is_no_fault() -> None:
+    shelf = Shelf()
+    book = Book(
+        Proclaiming(), root=root_with(), scenario=True, pin="", resolve=shelf.resolve, attach=shelf.attach
+    )
+    update(book, listening())
+    assert (book.fold.table.get("proclaimed"), book.reports(book.game)) == (1, [])
+
+
 def test_what_stays_attached_under_other_settings_or_with_its_pin_said_moves_nothing() -> None:
     book = begun(Shelf(), listening())
     update(book, listening(says="heard well"))

@@ -215,6 +215,7 @@ def attached(world: World) -> list[tuple[Mapping[str, Any], Any]]:
     """Return the settings of what is attached to the game now, each with what it has prepared for them.
 
     Prepared once for a root in force: a rewind reads its root anew, and so prepares anew.
+    What a root attaches for the first time hears nothing of its own entry: the next transcript begins behind that.
     """
     held = world.root_at(world.seq)
     if held is None:
@@ -226,6 +227,7 @@ def attached(world: World) -> list[tuple[Mapping[str, Any], Any]]:
             [
                 (s, world.attachments[s["name"]].prepare(s, vocabulary, attached_record(world, s)))
                 for s in held[0].fold.attached
+                if s["name"] in world.attachments
             ],
         )
     return world.prepared[1]
