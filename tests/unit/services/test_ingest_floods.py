@@ -24,7 +24,7 @@ from ingest_facts import (
 )
 from weighbridge.fold.records import DAY, HANDOVER, OPERATOR, RECEIPT, SCENARIO, TRACE
 from weighbridge.identity import Envelope, Signer, sign_record
-from weighbridge.ledger import Ledger
+from weighbridge.ledger import DiskFull, Ledger
 from weighbridge.ports import Told
 from weighbridge_services.ingest.counting import EVIDENCE
 from weighbridge_services.ingest.decide import Handed, decide
@@ -217,3 +217,22 @@ def test_what_was_left_out_is_counted_in_the_log_when_the_day_ends() -> None:
     ]
     assert made.tally.authors == {ANN.did: 1}
     assert made.tally.left_out == {}
+
+
+def test_an_author_of_a_batch_that_was_undone_is_new_the_next_time(tmp_path: Path) -> None:
+    """A disk that was full would else leave an author without standing for good: remembered, and never written."""
+    book = opened_book()
+    with Ledger.open(tmp_path / "ledger.db") as ledger, ThreadPoolExecutor(1) as thread:
+        store = Store(ledger, GAME, thread)
+        store.log.extend(book.entries, formed=True)
+        decision = book.list(opened(note(ANN, "a")))
+
+        def undone() -> None:
+            with ledger.batch():
+                store.keep(decision, {}, {})
+                assert store.since([ANN.did]) == {ANN.did: NOON // DAY}
+                raise DiskFull("no space left")
+
+        with pytest.raises(DiskFull):
+            undone()
+        assert store.since([ANN.did]) == {}

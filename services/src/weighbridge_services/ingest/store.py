@@ -53,6 +53,7 @@ class Store:
         self._thread = thread
         self._prefix = f"ingest/{token(game)}"
         self._since: dict[str, int] = {}
+        ledger.on_undone(self._since.clear)
         self.log: LogStore = ledger.log(game)
         self.checkpoints: CheckpointStore = ledger.checkpoints(listing_origin(game))
 

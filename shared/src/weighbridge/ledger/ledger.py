@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -86,6 +87,10 @@ class Ledger:
     def batch(self) -> AbstractContextManager[None]:
         """Return the context of one group commit; a batch inside a batch joins it."""
         return self._db.batch()
+
+    def on_undone(self, forget: Callable[[], None]) -> None:
+        """Have `forget` called whenever a batch was undone: what somebody remembers of the batch never was."""
+        self._db.on_rollback.append(forget)
 
     def log(self, game: str) -> LogStore:
         """Return the listing log of a game, empty if the ledger has none of it."""
