@@ -364,3 +364,21 @@ async def test_a_follower_without_a_source_that_knows_dids_says_that_it_has_prov
     await write(crooked, ALICE, FIRST)
     assert await unproved_at(table, 3) == [[2, 3]]
     assert follower.health()["vouches"] is False
+
+
+async def test_what_was_in_doubt_is_unproved_once_there_is_nobody_to_ask(
+    table: Table, keys: Keys, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proving, "patience", lambda margin: 60.0)
+    keys.say(ALICE, "contradicted")
+    crooked = await laid(table)
+    follower = await up(table)
+    await write(crooked, ALICE, FIRST)
+    await until(lambda: follower.proving.doubted() == 2)
+    await table.down("bela")
+    assert not await cosigned(table, 3)
+    (tmp_path / "none.jsonl").write_text("")
+    lines = f'plugin = "jsonl"\nfile = "{tmp_path / "none.jsonl"}"'
+    table.nodes[1] = table.world.rewrite(table.nodes[1], 'plugin = "keys"', lines)
+    await up(table)
+    assert await unproved_at(table, 3) == [[2, 3]]

@@ -178,9 +178,10 @@ class Proving:
     def doubted(self) -> int | None:
         """Return the first entry whose key the newest history of its author leaves out, None where there is none.
 
-        That is no accusation yet, and no receipt says of it that this node holds it for verified.
+        That is no accusation yet, and no receipt says of it that this node holds it for verified. With nobody to ask
+        any more it is unproved, as everything is.
         """
-        pairs = self._doubts.keys()
+        pairs = self._doubts.keys() if self._voucher is not None else ()
         return (
             next((seq for seq, each in self._waiting.items() if each.pair in pairs), None) if pairs else None
         )
