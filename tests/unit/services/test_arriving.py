@@ -61,9 +61,22 @@ def test_what_was_asked_for_is_handed_over_and_the_rest_goes_its_way() -> None:
     asyncio.run(client._process_msg(7, b"log", SHORT.encode(), b"entry", b""))
     asyncio.run(client._process_msg(8, b"other", b"", b"else", b""))
     shortcut.end(Subscribed())  # type: ignore[arg-type]
-    asyncio.run(client._process_msg(7, b"log", SHORT.encode(), b"late", b""))
+    asyncio.run(client._process_msg(7, b"log", b"", b"late", b""))
     assert [(each.subject, each.data, each.headers) for each in got] == [("log", b"entry", None)]
     assert others == [8, 7]
+
+
+def test_what_nobody_asked_for_is_let_go_where_an_answer_to_it_would_be_an_order_to_the_broker() -> None:
+    client, others = Client(), list[int]()
+
+    async def process(sid: int, *rest: Any) -> None:
+        others.append(sid)
+
+    client._process_msg = process  # type: ignore[method-assign]
+    assert Shortcut.of(client) is not None
+    for reply in (SHORT, LONG, "wb.a.b.log", "_INBOX.a.b"):
+        asyncio.run(client._process_msg(7, b"rpc", reply.encode(), b"", b""))
+    assert others == [7]
 
 
 def test_a_client_that_is_built_otherwise_keeps_its_own_way() -> None:
