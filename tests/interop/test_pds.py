@@ -15,7 +15,7 @@ from pds_running import Account, Pds, Refusal, create, remove
 from weighbridge.repos import open_carried
 from weighbridge_atproto import following, open_repository
 from weighbridge_atproto.errors import CursorInFuture
-from weighbridge_atproto.keeping import KeepingBroken
+from weighbridge_atproto.kept_file import KeepingBroken
 
 pytestmark = pytest.mark.interop
 

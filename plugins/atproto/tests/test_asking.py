@@ -13,7 +13,7 @@ from atproto_waiting import A, held, met, north_and_south, waiting
 from repo_making import ALICE, BOB, MOVES, Key, frame
 from weighbridge_atproto import asking
 from weighbridge_atproto.frames import parse_frame
-from weighbridge_atproto.keeping import KeepingBroken
+from weighbridge_atproto.kept_file import KeepingBroken
 
 
 @pytest.fixture

@@ -20,7 +20,8 @@ from weighbridge.ports import Given, Pause, Refused
 from weighbridge.repos import RAW, Cid, open_carried
 from weighbridge_atproto import open_firehose, open_jetstream, open_keys, open_network, open_repository
 from weighbridge_atproto.jetstream import Jetstream, read_hint
-from weighbridge_atproto.keeping import Keeping, KeepingBroken
+from weighbridge_atproto.keeping import Keeping
+from weighbridge_atproto.kept_file import KeepingBroken
 from weighbridge_atproto.settings import BadSettings, read_settings
 
 GAME = f"at://{ALICE}/town.delve.game/one"

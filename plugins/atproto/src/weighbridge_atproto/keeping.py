@@ -7,16 +7,15 @@ stays until what it says is told or refused: one that waits is still there after
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from weighbridge.ports import Broken
 from weighbridge.repos import Cid
 
 from weighbridge_atproto.chain import Phase, Repo
+from weighbridge_atproto.kept_file import KeepingBroken, KeptFile
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS numbers (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -49,12 +48,6 @@ MAX_DOCUMENTS: Final = 1_000_000
 """Bytes of the documents of one DID that are kept: its host may show another one each time it is asked."""
 
 
-class KeepingBroken(Broken):
-    """The source's own file cannot be read or written."""
-
-    code = "atproto-store"
-
-
 class Queued(NamedTuple):
     """A frame of the queue: its number, the DID it is of, its bytes; `doc`: the document it was verified with."""
 
@@ -72,25 +65,13 @@ class Found(NamedTuple):
     data: bytes
 
 
-class Keeping:
+class Keeping(KeptFile):
     """The file. All of it is used from one thread."""
 
     def __init__(self, path: Path | None) -> None:
         """Open the file, or one in memory. Raises KeepingBroken."""
-        self._path = path
-        with self._errors():
-            self._db = sqlite3.connect(path or ":memory:", isolation_level=None)
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = FULL")
-            self._db.executescript(_SCHEMA)
+        super().__init__(path, _SCHEMA, "FULL")
         self._depth = 0
-
-    @contextmanager
-    def _errors(self) -> Generator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise KeepingBroken(f"{self._path or 'memory'}: {error}", path=str(self._path)) from error
 
     @contextmanager
     def batch(self) -> Generator[None]:
@@ -110,14 +91,6 @@ class Keeping:
                 self._db.execute("COMMIT")
             finally:
                 self._depth = 0
-
-    def close(self) -> None:
-        """Close the file."""
-        self._db.close()
-
-    def _rows(self, sql: str, *values: Any) -> list[Any]:
-        with self._errors():
-            return self._db.execute(sql, values).fetchall()
 
     def _value(self, sql: str, *values: Any) -> Any:
         rows = self._rows(sql, *values)

@@ -7,13 +7,10 @@ stream still holds, and nothing more: what is listed already is not listed twice
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from weighbridge_atproto.keeping import KeepingBroken
+from weighbridge_atproto.kept_file import KeptFile
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS hosts (host TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
@@ -21,33 +18,13 @@ CREATE TABLE IF NOT EXISTS places (number INTEGER PRIMARY KEY, host TEXT NOT NUL
 """
 
 
-class Places:
+class Places(KeptFile):
     """The file. All of it is used from one thread."""
 
     def __init__(self, path: Path | None) -> None:
         """Open the file, or one in memory. Raises KeepingBroken."""
-        self._path = path
-        with self._errors():
-            self._db = sqlite3.connect(path or ":memory:", isolation_level=None)
-            self._db.execute("PRAGMA journal_mode = WAL")
-            # What a power failure takes back here is read again from the streams' own files, which are synced.
-            self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.executescript(_SCHEMA)
-
-    @contextmanager
-    def _errors(self) -> Generator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise KeepingBroken(f"{self._path or 'memory'}: {error}", path=str(self._path)) from error
-
-    def _rows(self, sql: str, *values: Any) -> list[Any]:
-        with self._errors():
-            return self._db.execute(sql, values).fetchall()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._db.close()
+        # What a power failure takes back here is read again from the streams' own files, which are synced.
+        super().__init__(path, _SCHEMA, "NORMAL")
 
     def hosts(self) -> list[str]:
         """Return the hosts whose streams are read."""
